@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from diskret import argus as argus
     from diskret import attack as attack
     from diskret import datasets as datasets
+    from diskret import plan as plan
+    from diskret import risk as risk
     from diskret import rules as rules
     from diskret import utility as utility
     from diskret.anonymize.data import Microdata as Microdata
@@ -87,7 +89,9 @@ __all__ = [
     "perturb_invariant",
     "perturb_records",
     "perturbation_sql",
+    "plan",
     "record_keys",
+    "risk",
     "round_table",
     "rules",
     "run_job",
@@ -105,6 +109,8 @@ _MODULES = {
     "claims": "attack.microdata.claims",
     "datasets": "datasets",
     "derive": "protect.derive",
+    "plan": "plan",
+    "risk": "risk",
     "rules": "rules",
     "utility": "utility",
 }

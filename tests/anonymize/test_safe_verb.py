@@ -194,10 +194,10 @@ def test_options_reach_the_search(asked):
     )
     problem, options = asked[0]
     assert (problem.minimum, problem.new) == (5, True)
-    assert (options["sweeps"], options["time_limit"], options["seed"]) == (9, None, 4)
+    assert (options["sweeps"], options.get("time_limit"), options["seed"]) == (9, None, 4)
     assert options["checkpoint"] == "state.bin"
     assert ("count combinations", 1, 1) in told
-    assert told[-1][0].startswith("search: largest ")
+    assert any(task.startswith("search: largest ") for task, _, _ in told)
 
 
 def test_what_fitted_into_a_time_is_in_the_history_as_sweeps():
@@ -403,6 +403,9 @@ def test_exact_cells_that_contradict_each_other_are_named_by_their_values():
         ({"tables": ["sex"], "time_limit": 0}, "time_limit="),
         ({"tables": ["sex"], "method": "exact", "sweeps": 3}, "not for method='exact'"),
         ({"tables": ["sex"], "method": "hoehne", "time_limit": 3}, "not for method='hoehne'"),
+        ({"tables": ["sex"], "error": 3}, "error= is not for method='search'"),
+        ({"tables": ["sex"], "method": "exact", "increment": 3}, "increment= is not for"),
+        ({"tables": ["sex"], "method": "hoehne", "increment": 0}, "increment="),
         ({"tables": ["sex"], "weights": {"age": 1}}, "'age', which is not controlled"),
         ({"tables": ["sex"], "weights": {"sex": 1.5}}, "allowance 1.5"),
         ({"tables": ["sex"], "weights": [{"sex": "f"}]}, "without its 'allowance'"),
@@ -521,3 +524,24 @@ def test_any_file_becomes_safe_and_is_told_as_it_is(rows, minimum):
     every = told["deviations"]["all"]
     assert (every["cells"], every["largest"]) == (counted.cells, counted.largest)
     assert every["mean"] == pytest.approx(counted.mean, abs=1e-4)
+
+
+def test_the_published_steps_begin_with_the_error_that_is_given_and_tell_their_course():
+    tables = [("town", "age"), ("age", "job"), "sex"]
+    slowly = microdata().safe(tables, method="hoehne", error=1)
+    at_once = microdata().safe(tables, method="hoehne", error=40)
+    faster = microdata().safe(tables, method="hoehne", error=1, increment=4)
+    traces = [made.history[-1].found["trace"] for made in (slowly, at_once, faster)]
+    assert len(traces[1]) == 1 < len(traces[2]) < len(traces[0])
+    for trace, step in ((traces[0], 1), (traces[2], 4)):
+        assert all(largest <= 1 + step * at for at, (_, largest, _) in enumerate(trace))
+    every = slowly.history[-1].found["deviations"]["all"]
+    assert traces[0][-1][1] == every["largest"]
+    assert traces[0][-1][2] == pytest.approx(every["mean"], abs=1e-4)
+
+
+def test_progress_is_told_of_each_table_that_is_counted():
+    told = []
+    microdata().safe([("town", "age"), "sex"], sweeps=1, progress=lambda *one: told.append(one))
+    counted = [(done, total) for task, done, total in told if task == "count tables"]
+    assert counted == [(done, 5) for done in range(6)] * 2  # the original and the safe file

@@ -90,3 +90,20 @@ def test_what_cannot_be_counted_is_refused():
         md.deviations(["x"])
     with pytest.raises(dk.DiskretError, match="'y'"):
         md.deviations(["y"])
+
+
+def test_the_picture_shows_small_cells_of_both_files_and_deviations(tmp_path):
+    before = pa.table({"town": ["N"] * 1 + ["S"] * 2 + ["W"] * 4, "sex": ["f"] * 7})
+    after = pa.table({"town": ["S"] * 3 + ["W"] * 4, "sex": ["f"] * 7})
+    found = replaced(dk.Microdata(before), after, [["town"], ["town", "sex"]]).deviations(
+        uncontrolled=["sex"]
+    )
+    figure = found.plot("de")
+    (small, off), (others, _) = figure.axes[:2], figure.axes[2:]
+    first, second = [[bar.get_height() for bar in bars] for bars in small.containers]
+    assert first == [2, 2, 0, 2, *[0] * 8]  # N 1, S 2, W 4, by town and by town and sex
+    assert second == [0, 0, 2, 2, *[0] * 8]
+    one, two = [[bar.get_height() for bar in bars] for bars in off.containers]
+    assert one == two == [1, 2]  # W as it was; N and S off by one
+    assert others.get_title().startswith("Nicht kontrollierte Tabellen")
+    figure.savefig(tmp_path / "plot.png")

@@ -34,7 +34,7 @@ _SQL = re.compile(
 )
 _FILES = {
     "protect", "publish", "ledger", "jobs", "tables", "attack", "cellkey", "io", "hierarchy",
-    "rules", "engines", "risk", "utility", "safe", "keys", "microdata", "argus",
+    "rules", "engines", "risk", "utility", "safe", "keys", "microdata", "argus", "plan",
 }  # fmt: skip
 
 
@@ -111,7 +111,7 @@ class Code:
                     continue
                 elif name in self.errors or name in _RAISED:
                     yield path, node.args[0]
-                elif last in ("error", "unknown", "unfit") and "jobs" in path.parts:
+                elif last in ("error", "unknown", "unfit") and file_of(path) in ("jobs", "plan"):
                     for text in node.args[1:2] if last == "unfit" else node.args[:1]:
                         yield path, text
 

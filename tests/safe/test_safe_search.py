@@ -205,14 +205,88 @@ def test_buildings_are_counted_beside_dwellings():
     )
     found = deviations(problem, search(problem, seed=1, sweeps=120))
     assert np.abs(found.protected - found.original).max() <= 1
-    with pytest.raises(InputError, match="make a record for each counted unit"):
-        more = np.where(codes[:, 2:] == 1, 2, 0)
-        search(
-            replace(
-                problem, codes=np.hstack([codes[:, :2], more]).astype(np.int32), sizes=(4, 5, 3)
-            ),
-            seed=1,
-        )
+
+
+@pytest.mark.parametrize("new", [False, True])
+@pytest.mark.parametrize("most", [3, 60])
+def test_what_records_count_is_summed_up_beside_them(new, most):
+    draw = np.random.default_rng(5)
+    n = 1_200
+    every = np.stack([draw.integers(0, 4, n), draw.integers(0, 5, n), draw.integers(0, 3, n)], 1)
+    counted = np.minimum(draw.geometric(0.4, n) - 1, most) * (most // 3)
+    codes, count = np.unique(np.column_stack([every, counted]), axis=0, return_counts=True)
+    tables = [ControlTable((v,)) for v in range(3)] + [ControlTable((0, 1)), ControlTable((1, 2))]
+    sums = [ControlTable((v,), 3) for v in (0, 1)] + [ControlTable((0, 1), 3)]
+    sizes = (4, 5, 3, int(counted.max()) + 1)
+    asked = SafeProblem(
+        ("region", "size", "kind", "persons"), codes.astype(np.int32), count, sizes, (), new=new
+    )
+    with_sums = replace(asked, tables=(*tables, *sums))
+    file = search(with_sums, seed=1, sweeps=240)
+    without = search(replace(asked, tables=tuple(tables)), seed=1, sweeps=240)
+    usual = np.sqrt((counted[counted > 0] ** 2.0).mean())
+    far = []
+    for one in (file, without):
+        found = deviations(with_sums, one)
+        off = np.abs(found.protected - found.original)
+        far.append(off[found.table >= len(tables)].mean() / usual)
+        assert off[found.table < len(tables)].max() <= 8
+    assert far[0] < far[1] / 2
+    # summed up anew from the rows of the file
+    region = [0, 0]
+    for at, (rows, times) in enumerate([(codes, count), (file.codes, file.count)]):
+        region[at] = int((rows[:, 3] * times)[rows[:, 0] == 2].sum())
+    found = deviations(with_sums, file)
+    cell = np.flatnonzero(found.table == len(tables))[2]
+    assert [found.original[cell], found.protected[cell]] == region
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("new", [False, True])
+def test_sums_on_the_way_are_those_of_the_rows(seed, new, monkeypatch):
+    """What the search keeps of each cell is what counting the rows anew gives."""
+    seen = []
+    anneal = annealing.Run.anneal
+
+    def watched(run):
+        anneal(run)
+        off = np.zeros_like(run.off)
+        from diskret.safe.sums_kernels import sum_counts
+
+        sum_counts(run.laid.values, run.problem.count, -1, run.laid.sums.maps, off)
+        sum_counts(run.values, run.count, 1, run.laid.sums.maps, off)
+        seen.append((off.tolist(), run.off.tolist(), sum(run.sweeps)))
+
+    monkeypatch.setattr(annealing.Run, "anneal", watched)
+    draw = np.random.default_rng(seed)
+    n = 300
+    every = np.stack([draw.integers(0, 3, n), draw.integers(0, 4, n), draw.integers(0, 6, n)], 1)
+    codes, count = np.unique(every, axis=0, return_counts=True)
+    tables = (
+        ControlTable((0,)),
+        ControlTable((1,)),
+        ControlTable((0, 1), 2),
+        ControlTable((1,), 2),
+    )
+    problem = SafeProblem(
+        ("a", "b", "c"), codes.astype(np.int32), count, (3, 4, 6), tables, new=new
+    )
+    file = search(problem, seed=seed, sweeps=120)
+    assert seen and all(counted == kept for counted, kept, _ in seen)
+    found = deviations(problem, file)
+    assert not found.protected[found.original == 0].any()
+
+
+def test_sums_that_are_kept_exactly_are_kept():
+    draw = np.random.default_rng(3)
+    every = np.stack([draw.integers(0, 2, 800), draw.integers(0, 5, 800), draw.integers(0, 4, 800)])
+    codes, count = np.unique(every.T, axis=0, return_counts=True)
+    tables = ControlTable((1,)), ControlTable((0,), 2, exact=True), ControlTable((0, 1), 2)
+    names = ("town", "age", "persons")
+    problem = SafeProblem(names, codes.astype(np.int32), count, (2, 5, 4), tables)
+    found = deviations(problem, search(problem, seed=1, sweeps=240))
+    kept = found.table == 1
+    assert (found.protected[kept] == found.original[kept]).all()
 
 
 # ── again ───────────────────────────────────────────────────────────────────────────

@@ -25,7 +25,7 @@ from diskret.microdata.categories import raised
 from diskret.parameters import Seed, Whole
 from diskret.progress import Progress, silent
 from diskret.safe import SafeFile, SafeProblem
-from diskret.safe.cells import Cells, ExactCellsError
+from diskret.safe.cells import ExactCellsError
 from diskret.tables.lists import TableEntry, table_list
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ Method = Literal["search", "hoehne", "exact"]
 #: Method → function of the same name as its module in `diskret.safe`, and what it takes.
 _ENGINES: dict[Method, tuple[str, tuple[str, ...]]] = {
     "search": ("search", ("seed", "sweeps", "time_limit", "checkpoint", "progress", "known")),
-    "hoehne": ("hoehne", ("seed", "progress", "known")),
+    "hoehne": ("hoehne", ("seed", "error", "increment", "progress", "known")),
     "exact": ("optimal", ("time_limit",)),
 }
 #: What a method must not be given if it does not take it.
-_BUDGET = ("sweeps", "time_limit", "checkpoint")
+_OF_A_METHOD = ("sweeps", "time_limit", "checkpoint", "error", "increment")
 #: Roles of columns that number or name single records.
 _NUMBERS = ("id", "household", "identifiers")
 
@@ -62,6 +62,8 @@ def safe(
     sweeps: int | Sequence[int] | None = None,
     time_limit: float | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    error: Annotated[int, Whole(0)] | None = None,
+    increment: Annotated[int, Whole(1)] | None = None,
     seed: Seed = 1,
     progress: Progress = silent,
 ) -> Microdata:
@@ -123,6 +125,11 @@ def safe(
         same file again.
     checkpoint
         File of the state of the search: what it finds there it goes on from. Confidential.
+    error
+        Of ``"hoehne"``: largest abs(d) - w that is admissible at first. None: the smallest that
+        all weights admit, and at least 1.
+    increment
+        Of ``"hoehne"``: by how much it rises when no more combinations become safe. None: 1.
     seed
         Same seed, same records, same options: same file, on any number of threads. A file made
         of the same records with another seed must not leave besides: together they tell more.
@@ -138,7 +145,8 @@ def safe(
         `counters`), what was to be kept (`exact`), number, largest and mean deviation of cells
         that were not empty, overall and by dimension (`deviations`), sweeps done (`sweeps`),
         what was left out (`left_out`), and whether the deviations are proven to be the smallest
-        (`optimal`).
+        (`optimal`). ``"hoehne"`` adds for each time that the admissible error was left (`trace`)
+        how often it had gone through the file, the largest abs(d) - w and the mean of abs(d).
 
     Raises
     ------
@@ -167,7 +175,14 @@ def safe(
     >>> made.history[-1].found["deviations"]["all"]
     {'cells': 9, 'largest': 1, 'mean': 0.4444}
     """
-    _check(md, method, {"sweeps": sweeps, "time_limit": time_limit, "checkpoint": checkpoint})
+    options = {
+        "sweeps": sweeps,
+        "time_limit": time_limit,
+        "checkpoint": checkpoint,
+        "error": error,
+        "increment": increment,
+    }
+    _check(md, method, options)
     more, known, first = tuple(columns), tuple(public), tuple(strata)
     listed = _by_counter(tables)
     before, coarser = _with_levels(md, levels or {})
@@ -190,17 +205,14 @@ def safe(
     progress("count combinations", 0, 1)
     found = combinations(before, names, counted)
     progress("count combinations", 1, 1)
-    problem, found, cells = safe_problem(found, control)
-    arguments = {
-        "seed": seed,
-        "sweeps": sweeps,
-        "time_limit": time_limit,
-        "checkpoint": checkpoint,
-        "progress": progress,
-    }
-    file = _solved(problem, found, cells, method, arguments)
-    told = found_by_safe(md, names, control, problem, file, cells)
-    del problem, cells  # of large files there is not room for both them and the records
+    problem, found, cells = safe_problem(found, control, progress)
+    given = {name: one for name, one in options.items() if one is not None}
+    given |= {"seed": seed, "progress": progress, "known": cells}
+    file = _solved(problem, found, method, given)
+    told = found_by_safe(md, names, control, problem, file, cells, progress)
+    if method == "hoehne":
+        told["trace"] = [list(step) for step in file.trace]
+    del problem, cells, given  # of large files there is not room for both them and the records
     table = safe_records(file, found, names, seed)
     step: dict[str, Any] = {
         "tables": listed if counted else listed[""],
@@ -216,7 +228,7 @@ def safe(
 # ── what is asked ───────────────────────────────────────────────────────────────────
 
 
-def _check(md: Microdata, method: Method, budget: Mapping[str, Any]) -> None:
+def _check(md: Microdata, method: Method, options: Mapping[str, Any]) -> None:
     if not md.linked:
         raise InputError(
             "these records are those of a safe file already; begin with the original: a safe file "
@@ -229,7 +241,7 @@ def _check(md: Microdata, method: Method, budget: Mapping[str, Any]) -> None:
             "a sample with other methods, such as local_suppression()"
         )
     takes = _ENGINES[method][1]
-    stray = [name for name in _BUDGET if budget[name] is not None and name not in takes]
+    stray = [name for name in _OF_A_METHOD if options[name] is not None and name not in takes]
     if stray:
         raise InputError(f"{stray[0]}= is not for method={method!r}; leave it out")
 
@@ -292,14 +304,13 @@ def _columns(md: Microdata, control: Control, more: Iterable[str]) -> tuple[str,
 def _solved(
     problem: SafeProblem,
     found: Combinations,
-    cells: Cells,
     method: Method,
-    arguments: Mapping[str, Any],
+    given: Mapping[str, Any],
 ) -> SafeFile:
     name, takes = _ENGINES[method]
     engine = getattr(import_module(f"diskret.safe.{name}"), name)
     try:
-        return engine(problem, **{one: {**arguments, "known": cells}[one] for one in takes})
+        return engine(problem, **{name: given[name] for name in takes if name in given})
     except ExactCellsError as error:
         shown = "; ".join(
             said(found, problem.tables[table], codes) for table, codes in error.cells[:5]

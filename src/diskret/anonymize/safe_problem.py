@@ -18,6 +18,7 @@ from diskret.anonymize.safe_cells import CellWishes
 from diskret.anonymize.safe_combinations import Combinations, distinct
 from diskret.errors import InputError
 from diskret.io.columns import some
+from diskret.progress import Progress
 from diskret.safe import ControlTable, SafeFile, SafeProblem, SpecialCell
 from diskret.safe.cells import Cells, cells, deviations
 from diskret.safe.check import unknown
@@ -45,7 +46,9 @@ class Control:
         return Counter(name for of in self.tables.values() for table in of for name in table)
 
 
-def safe_problem(found: Combinations, control: Control) -> tuple[SafeProblem, Combinations, Cells]:
+def safe_problem(
+    found: Combinations, control: Control, progress: Progress
+) -> tuple[SafeProblem, Combinations, Cells]:
     """State the problem, and number its cells.
 
     Variables that follow from each other stand together, from coarse to fine. First come
@@ -83,7 +86,7 @@ def safe_problem(found: Combinations, control: Control) -> tuple[SafeProblem, Co
         tuple(tuple(range(low, high)) for low, high in zip(ends, ends[1:], strict=False)),
         control.new,
     )
-    known = cells(problem)
+    known = cells(problem, progress)
     _check_exact(ordered, problem, known)
     return problem, ordered, known
 
@@ -255,9 +258,10 @@ def found_by_safe(
     problem: SafeProblem,
     file: SafeFile,
     cells: Cells,
+    progress: Progress,
 ) -> dict[str, Any]:
     """The step's entries: records, combinations, controlled tables and their deviations."""
-    counted = deviations(problem, file, cells)
+    counted = deviations(problem, file, cells, progress)
     made: dict[str, Any] = {
         "records": [int(problem.count.sum()), int(file.count.sum())],
         "combinations": [len(problem.count), len(file.count)],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from diskret.argus.commands import Suppress, Write
@@ -22,6 +21,7 @@ from diskret.argus.value_files import (
     lines_of_values,
 )
 from diskret.errors import JobError
+from diskret.jobs.text_files import TextFile
 
 #: Methods that change values and hide none.
 CHANGES = ("RND", "CTA", "CKM")
@@ -40,15 +40,6 @@ _OFFERED = {
     _JJ: ("TR",),
     _CKM: ("AO", "AD", "AC", "SE", "FL", "QU"),
 }
-
-
-@dataclass(frozen=True)
-class Output:
-    """A file to write; `internal`: it must not leave the office."""
-
-    path: Path
-    text: str
-    internal: bool
 
 
 def passed_over(write: Write) -> list[str]:
@@ -89,7 +80,7 @@ def check_write(write: Write, folders: Folders, step: Suppress | None) -> Path:
     return folders.target(write.file, write.place)
 
 
-def outputs_of(write: Write, path: Path, done: Done, outdated: bool) -> Iterator[Output]:
+def outputs_of(write: Write, path: Path, done: Done, outdated: bool) -> Iterator[TextFile]:
     """The files that one command writes; `outdated`: the table is protected otherwise later on."""
     internal = outdated or is_internal(write)
     ways = {
@@ -100,8 +91,8 @@ def outputs_of(write: Write, path: Path, done: Done, outdated: bool) -> Iterator
         _CKM: lines_of_noise,
     }
     lines = ways.get(write.kind, lines_of_values)
-    yield Output(path, "".join(f"{line}\n" for line in lines(write, done)), internal)
+    yield TextFile(path, "".join(f"{line}\n" for line in lines(write, done)), internal)
     if write.kind == _INTERMEDIATE:
-        yield Output(path.with_suffix(".rda"), metadata_of(write, path, done), True)
+        yield TextFile(path.with_suffix(".rda"), metadata_of(write, path, done), True)
         for name, text in trees_of(path, done):
-            yield Output(path.with_name(name), text, True)
+            yield TextFile(path.with_name(name), text, True)

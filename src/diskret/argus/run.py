@@ -15,12 +15,13 @@ from diskret import __version__
 from diskret.argus.batch import read_batch
 from diskret.argus.commands import Batch
 from diskret.argus.done import Done
-from diskret.argus.files import check_outputs, write_files
-from diskret.argus.outputs import Output, outputs_of
+from diskret.argus.files import check_outputs
+from diskret.argus.outputs import outputs_of
 from diskret.argus.plan import check_protected, notes_of, planned
 from diskret.argus.protection import carried_out
 from diskret.argus.text import Folders, Place
 from diskret.errors import JobError
+from diskret.jobs.text_files import TextFile, write_files
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.protect.perturbed_result import PerturbedResult
@@ -160,7 +161,7 @@ def run(
         if part.interactive is not None and part.writes:
             check_protected(part)
     tables: list[ArgusTable] = []
-    outputs: list[Output] = []
+    outputs: list[TextFile] = []
     notes: list[str] = []
     results: list[Any] = []
     for part, read in plans:
@@ -179,7 +180,7 @@ def run(
     outputs += [_log_text(log, job, tables, outputs, notes)] if log else []
     if batch.version is not None:
         target = folders.target(batch.version.name, batch.version.place)
-        outputs.append(Output(target, f"diskret {__version__}\n", False))
+        outputs.append(TextFile(target, f"diskret {__version__}\n", False))
     check_outputs(outputs, folders)
     written = None
     if folder is not None:
@@ -244,9 +245,9 @@ def _log_text(
     path: Path,
     job: Path,
     tables: Sequence[ArgusTable],
-    outputs: Sequence[Output],
+    outputs: Sequence[TextFile],
     notes: Sequence[str],
-) -> Output:
+) -> TextFile:
     lines = [f"diskret {__version__}: {job.name}"]
     for one in tables:
         size, hidden = one.status.size, one.secondary
@@ -255,4 +256,4 @@ def _log_text(
         )
     lines += notes
     lines += [f"written: {output.path.name}" for output in outputs]
-    return Output(path, "\n".join([*lines, "end of the job", ""]), True)
+    return TextFile(path, "\n".join([*lines, "end of the job", ""]), True)

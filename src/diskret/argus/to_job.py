@@ -19,17 +19,17 @@ from pyarrow import csv as arrow_csv
 from diskret.argus.batch import read_batch
 from diskret.argus.commands import Batch, Suppress
 from diskret.argus.data import Made, Opened
-from diskret.argus.files import check_outputs, write_files
+from diskret.argus.files import check_outputs
 from diskret.argus.job_rules import JobRules, job_rules
-from diskret.argus.outputs import Output
 from diskret.argus.plan import planned
 from diskret.argus.protection import HIDES, singletons, tables_of
 from diskret.argus.text import Folders, Place, encoding_of, said_at, text_of
-from diskret.argus.toml_text import key, plain, stem, toml
 from diskret.argus.trees import Axis
 from diskret.errors import DiskretError, JobError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Column, read_fixed
+from diskret.jobs.text_files import TextFile, write_files
+from diskret.jobs.toml_text import key, plain, stem, toml
 from diskret.protect.linked import linked
 
 _CHANGES = {"RND": "controlled", "CTA": "adjustment"}
@@ -129,7 +129,7 @@ class _Writer:
     beside: dict[str, str] = field(default_factory=dict[str, str])
     trees: list[tuple[str, Axis]] = field(default_factory=list[tuple[str, Axis]])
 
-    def outputs(self) -> list[Output]:
+    def outputs(self) -> list[TextFile]:
         """The job, and the files beside it."""
         steps = self.steps()
         tables = [
@@ -141,9 +141,9 @@ class _Writer:
         lines = [*self.head(steps), *self.records(), *self.hierarchies()]
         lines += [*self.attacker(steps), *tables, *self.output()]
         beside = [
-            Output(self.target.with_name(name), text, True) for name, text in self.beside.items()
+            TextFile(self.target.with_name(name), text, True) for name, text in self.beside.items()
         ]
-        return [Output(self.target, "\n".join(lines) + "\n", True), *beside]
+        return [TextFile(self.target, "\n".join(lines) + "\n", True), *beside]
 
     # ── how tables are protected ────────────────────────────────────────────────────
 

@@ -19,10 +19,9 @@ from diskret.argus.cell_files import (
     quoted,
     tree_text,
 )
-from diskret.argus.files import write_files
-from diskret.argus.outputs import Output
 from diskret.argus.protection import HIDES
 from diskret.errors import InputError, JobError
+from diskret.jobs.text_files import TextFile, write_files
 from diskret.protect.arguments import rules_for
 from diskret.rules import PQ, Dominance, MinimumFrequency, PPercent, Rule, Sensitivity, ZeroCells
 from diskret.rules.sensitivity import parts
@@ -127,7 +126,7 @@ def write_job(
     number = 0 if len(made) > 1 else 1
     lines.append(f"<SUPPRESS> {_call(method, number, singletons)}")
     lines += [f'<WRITETABLE> ({one.number},3,AS+,"{one.stem}.txt")' for one in made]
-    outputs = [Output(target, "\n".join(lines) + "\n", True)]
+    outputs = [TextFile(target, "\n".join(lines) + "\n", True)]
     outputs += [output for one in made for output in one.outputs()]
     write_files(outputs)
     return tuple(output.path for output in outputs)
@@ -218,7 +217,7 @@ class _Cells:
             return []
         return [f'<APRIORI> "{self.stem}.hst",{self.number},"{SEPARATOR}",0,0']
 
-    def outputs(self) -> Iterator[Output]:
+    def outputs(self) -> Iterator[TextFile]:
         """All files of the table."""
         others = [(name, options) for name, options, _ in self.others()]
         beside: list[tuple[str, str]] = [
@@ -231,7 +230,7 @@ class _Cells:
         if text := self.hst():
             beside.append((f"{self.stem}.hst", text))
         for name, text in beside:
-            yield Output(self.job.with_name(name), text, True)
+            yield TextFile(self.job.with_name(name), text, True)
 
     def codes(self) -> Iterator[tuple[tuple[int, ...], list[str]]]:
         """The place and the codes of every cell, in quotes."""

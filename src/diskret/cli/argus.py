@@ -92,12 +92,11 @@ def _logged(job: Path, logbook: str | None) -> Generator[None]:
         yield
     except DiskretError as error:
         if logbook and Path(logbook).parent.is_dir() and Path(logbook).resolve() != job.resolve():
-            from diskret.argus.files import write_files
-            from diskret.argus.outputs import Output
+            from diskret.jobs.text_files import TextFile, write_files
 
             text = f"diskret {__version__}: {job.name}\n{error}\nnothing was written\n"
             with suppress(DiskretError):
-                write_files([Output(Path(logbook), text, True)])
+                write_files([TextFile(Path(logbook), text, True)])
         raise
 
 

@@ -17,6 +17,7 @@ from diskret.cli.audit import audit
 from diskret.cli.cellkey import cellkey
 from diskret.cli.command import Language, language_of
 from diskret.cli.ledger import ledger
+from diskret.cli.plan import plan
 from diskret.cli.protect import demo, protect
 from diskret.cli.verify import verify
 from diskret.texts import words_in
@@ -114,6 +115,7 @@ app.command()(safe)
 app.command()(verify)
 app.command()(audit)
 app.command()(argus)
+app.command()(plan)
 app.add_typer(ledger, name="ledger")
 app.add_typer(cellkey, name="cellkey")
 

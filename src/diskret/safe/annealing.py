@@ -14,8 +14,9 @@ from diskret.errors import InputError
 from diskret.parallel import cores
 from diskret.progress import Progress
 from diskret.safe.checkpoint import Checkpoint, Standing, caps
-from diskret.safe.layout import Kind, Layout
+from diskret.safe.layout import Layout
 from diskret.safe.problem import SafeFile, SafeProblem
+from diskret.safe.sums import SCALE, STEEP, TOP, USUAL, SumPrices
 
 #: Temperature and wall stay as they are during a stage, and come down from one to the next.
 STAGES = 60
@@ -28,8 +29,9 @@ _WALL = (1.0, 0.5)
 _FAITHFUL = 30
 _HEAT_NEW = (0.05, 0.01)
 _WALL_NEW = (0.7, 0.3)
-#: Exchanges leave most tables of one variable as they are, so that these may weigh more then.
-_MARGIN = 8.0
+#: How much more tables of one variable weigh, which are few and looked at most; and if new
+#: combinations may come up, because exchanges leave most of these tables as they are.
+_MARGIN = (3.0, 40.0)
 #: Neighbours in the order of a sweep that a row is changed together with.
 _WINDOW = 6
 #: Rows that are looked at together, at least and at most, and how many times more in parallel.
@@ -40,18 +42,10 @@ _FAR = 12
 #: worth while are tried seldom, but at least so often.
 _RARELY = 0.02
 _WORTH = 300.0
-#: Costs are whole numbers, so that sums do not depend on their order: so many for a cost of 1.
-SCALE = 64
-#: Logarithm of the factor by which the wall grows with each unit of deviation.
-_STEEP = 0.7
 #: Height of the wall at the admissible error.
 _HEIGHT = 30.0
-#: Beyond this exponent it grows no further.
-_TOP = 12.0
 _NEVER = 1 << 29
 _EXACT = 1e4
-#: A deviation of so many units is worth a closer look at cells with allowances.
-_USUAL = 12.0
 
 
 @dataclass(frozen=True)
@@ -97,17 +91,17 @@ class Run:
         self.count, self.cap, self.rates = at.count, at.cap, at.rates
         self.sweeps, self.trace = list(at.sweeps), list(at.trace)
         self.since -= at.seconds
-        self.state = laid.rest.copy()
+        self.state, self.off = laid.rest.copy(), np.zeros(laid.sums.size, dtype=np.int64)
         if self.opened:
-            _kernels().add_counts(laid.values, problem.count, -1, laid.maps, self.state)
-            _kernels().add_counts(self.values, self.count, 1, laid.maps, self.state)
+            self._add(laid.values, problem.count, -1)
+            self._add(self.values, self.count, 1)
         else:
-            moved = (self.count - problem.count).astype(np.int32)
-            _kernels().add_counts(self.values, moved, 1, laid.maps, self.state)
+            self._add(self.values, (self.count - problem.count).astype(np.int32), 1)
         self.trace = self.trace or [self._figures()]
-        if self.score()[0] + _FAR * problem.minimum > laid.half:
+        largest = int(np.abs(self.deviation).max(initial=0))
+        if largest + _FAR * problem.minimum > laid.half:
             raise InputError(
-                f"cells deviate by {self.score()[0]} before the search begins, which is more than "
+                f"cells deviate by {largest} before the search begins, which is more than "
                 "it can handle; name fewer or coarser tables"
             )
         rows = len(laid.values)
@@ -128,16 +122,17 @@ class Run:
         return self.state[seen].astype(np.int64) - self.laid.rest[seen]
 
     def score(self) -> tuple[int, int, int]:
-        """Largest abs(d) - w, how many cells have it, and Σ abs(d)."""
-        off = np.abs(self.deviation)
-        over = off - self.laid.allowance
-        largest = int(over.max(initial=0)) if not len(over) else int(over.max())
-        return largest, int((over == largest).sum()), int(off.sum())
+        """Largest abs(d) - w, how many cells have it, and Σ abs(d); of sums in records' worth."""
+        off, sums = np.abs(self.deviation), self.laid.sums
+        over = np.concatenate([off - self.laid.allowance, sums.over(self.off)])
+        largest = int(over.max()) if len(over) else 0
+        return largest, int((over == largest).sum()), int(off.sum()) + sums.records(self.off)
 
     def broken(self) -> int:
         """Number of cells that are to be kept exactly and are not."""
-        exact = self.laid.exact
-        return int((self.state[exact] != self.laid.rest[exact]).sum())
+        exact, sums = self.laid.exact, self.laid.sums.exact
+        broken = (self.state[exact] != self.laid.rest[exact]).sum() + (self.off[sums] != 0).sum()
+        return int(broken)
 
     def file(self) -> SafeFile:
         """The rows as a file; equal ones become one combination."""
@@ -162,15 +157,25 @@ class Run:
         summed = np.add.reduceat(count, first) if len(first) else count
         return SafeFile(codes[first], summed, sweeps, trace)
 
+    def _add(
+        self, values: NDArray[np.unsignedinteger], count: NDArray[np.integer], sign: int
+    ) -> None:
+        """Add combinations to the states of their cells, or take them away."""
+        _kernels().add_counts(values, count, sign, self.laid.maps, self.state)
+        if len(self.laid.sums):
+            _sum_kernels().sum_counts(values, count, sign, self.laid.sums.maps, self.off)
+
     # ── sweeps ──────────────────────────────────────────────────────────────────────
 
     def _first(self) -> Standing:
         """Each combination in a drawn order becomes 0 or frequent enough."""
         problem, laid = self.problem, self.laid
         count = np.zeros(len(problem.count), dtype=np.int32)
-        slope = potential(laid.kinds, problem.minimum, laid.half, None).slope
-        asked = laid.values, problem.count, problem.minimum, laid.maps, slope
-        _kernels().start(self._draws().permutation(len(count)), *asked, laid.rest.copy(), count)
+        costs = _potential(laid, problem.minimum, None)
+        asked = laid.values, problem.count, problem.minimum, laid.maps, costs.slope
+        sums = laid.sums.maps, np.zeros(laid.sums.size, dtype=np.int64), costs.sums
+        order = self._draws().permutation(len(count))
+        _kernels().start(order, *asked, laid.rest.copy(), *sums, count)
         return Standing(None, count, caps(problem), (), np.array([1.0, 1.0, 1.0, 0.0]), 0.0, ())
 
     def _stage(self, stage: int, pool: ThreadPoolExecutor) -> None:
@@ -202,15 +207,16 @@ class Run:
         heats, walls = (_HEAT_NEW, _WALL_NEW) if new else (_HEAT, _WALL)
         heat = heats[0] * (heats[1] / heats[0]) ** share * len(self.problem.tables)
         wall = (walls[0] + (walls[1] - walls[0]) * share) * max(self.trace[-1][1], 1)
-        laid, minimum = self.laid, self.problem.minimum
-        margin = _MARGIN if new else 1.0
-        costs = potential(laid.kinds, minimum, laid.half, wall * 3 / minimum, margin)
+        minimum = self.problem.minimum
+        margin = _MARGIN[new]
+        costs = _potential(self.laid, minimum, wall * 3 / minimum, margin)
         return costs, max(heat, _COLD) * SCALE
 
     def _figures(self) -> tuple[int, int, float]:
         """Sweeps so far, the largest abs(d) - w and the mean of abs(d)."""
         largest, _, total = self.score()
-        return sum(self.sweeps), largest, total / max(len(self.laid.seen), 1)
+        cells = len(self.laid.seen) + len(self.laid.sums.seen)
+        return sum(self.sweeps), largest, total / max(cells, 1)
 
     def _open(self) -> None:
         """From now on new combinations may come up; those that are gone may, too."""
@@ -257,16 +263,20 @@ class Run:
         rows_now = self.values, self.count, self.cap
         now = self.problem.minimum, self.laid.maps, self.state
         price = costs.slope, costs.energy, costs.growth, heat
+        sums = self.laid.sums.maps, self.off, costs.sums
         space = room.index, room.moves, room.limits, tried[part]
         return int(
-            _kernels().propose(rows, *rows_now, *now, *price, _WINDOW, self.rates, seed, *space)
+            _kernels().propose(
+                rows, *rows_now, *now, *price, *sums, _WINDOW, self.rates, seed, *space
+            )
         )
 
     def _carry_out(self, part: int, found: int, costs: Potential, done: NDArray[np.int64]) -> None:
         room = self.room[part]
         now = self.values, self.count, self.problem.minimum, self.laid.maps, self.state
         price = costs.slope, costs.energy, costs.growth
-        _kernels().carry_out(found, room.moves, room.limits, *now, *price, done)
+        sums = self.laid.sums.maps, self.off, costs.sums
+        _kernels().carry_out(found, room.moves, room.limits, *now, *price, *sums, done)
 
     def _draws(self, *of: int) -> np.random.Generator:
         return np.random.default_rng([*self.seed, *of])
@@ -328,6 +338,12 @@ def _kernels():  # pyright: ignore[reportUnknownParameterType]
     return search_kernels
 
 
+def _sum_kernels():  # pyright: ignore[reportUnknownParameterType]
+    from diskret.safe import sums_kernels
+
+    return sums_kernels
+
+
 @dataclass(frozen=True, eq=False)
 class Potential:
     """Costs of deviations for each state of a cell; see `diskret.safe.layout.Layout.rest`.
@@ -336,27 +352,28 @@ class Potential:
         e², and of `growth` at e and at -e.
     `energy`: the cost itself, ``(states,)``, int32.
     `growth`: ``exp(s · e) - 1`` for e from -far to far, ``(2 · far + 1,)``.
+    `sums`: costs of cells that are sums.
     """
 
     slope: NDArray[np.int32]
     energy: NDArray[np.int32]
     growth: NDArray[np.float64]
+    sums: SumPrices
 
 
-def potential(
-    kinds: tuple[Kind, ...], minimum: int, half: int, wall: float | None, margin: float = 1.0
-) -> Potential:
+def _potential(laid: Layout, minimum: int, wall: float | None, margin: float = 1.0) -> Potential:
     """Costs of deviations.
 
-    `kinds`: kinds of cells; those that are empty and stay so follow as one more. `minimum`:
-    deviations are measured in thirds of it. `half`: deviations are told apart up to here. `wall`:
-    admissible error in these units, beyond which costs grow exponentially; None: no wall. `margin`:
-    squares of tables of one variable weigh so much more.
+    `minimum`: deviations are measured in thirds of it. `wall`: admissible error in these units,
+    beyond which costs grow exponentially; None: no wall. `margin`: squares of tables of one
+    variable weigh so much more. Kinds of cells in `laid` are followed by those that are empty and
+    stay so.
 
     A cell costs w·(d² + h·exp(s·(abs(d) - wall))). Squares bring the mean down, the wall the
     largest deviation: a soft form of Höhne's admissible error. Cells with an allowance have a
     wall that is so much further out, and squares that weigh as much less.
     """
+    kinds, half = laid.kinds, laid.half
     unit = minimum / 3
     far = max(16, 2 * minimum)
     d = np.arange(-half, half) / unit
@@ -365,13 +382,13 @@ def potential(
     energy[-1, half] = 0
     for k, kind in enumerate(kinds):
         allowance = kind.allowance / unit
-        weight = (_USUAL / max(_USUAL + allowance, 1.0)) ** 2 * (margin if kind.margin else 1)
+        weight = (USUAL / max(USUAL + allowance, 1.0)) ** 2 * (margin if kind.margin else 1)
         height = 0.0 if wall is None else _HEIGHT
         if kind.exact or kind.free:
             weight, height = (_EXACT if kind.exact else 1 / SCALE), 0.0
         limit = (wall or 0.0) + allowance
-        up = height * np.exp(np.minimum(_STEEP * (d - limit), _TOP))
-        down = height * np.exp(np.minimum(_STEEP * (-d - limit), _TOP))
+        up = height * np.exp(np.minimum(STEEP * (d - limit), TOP))
+        down = height * np.exp(np.minimum(STEEP * (-d - limit), TOP))
         slope[k] = np.stack([2 * weight * d / unit, weight / unit**2 + 0 * d, up, down], axis=1)
         energy[k] = np.minimum((weight * d**2 + up + down) * SCALE, _NEVER)
         energy[k, np.abs(np.arange(-half, half)) >= half - 2 * far] = _NEVER
@@ -379,5 +396,6 @@ def potential(
     return Potential(
         slope.reshape(-1, 4).astype(np.int32),
         np.rint(energy).ravel().astype(np.int32),
-        np.exp(_STEEP * np.arange(-far, far + 1) / unit) - 1,
+        np.exp(STEEP * np.arange(-far, far + 1) / unit) - 1,
+        laid.sums.prices(unit, (_EXACT, _HEIGHT), wall, margin),
     )

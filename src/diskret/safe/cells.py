@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.progress import Progress, silent
 from diskret.safe.problem import ControlTable, SafeFile, SafeProblem
 
 #: Tables with fewer possible cells are looked up in an array with a place for each.
@@ -144,11 +145,11 @@ class ExactCellsError(InputError):
         )
 
 
-def cells(problem: SafeProblem) -> Cells:
+def cells(problem: SafeProblem, progress: Progress = silent) -> Cells:
     """Number the cells of all controlled tables.
 
     `problem`: combinations and tables. One table is looked at after the other; what is kept needs
-    memory for cells, never for combinations times tables.
+    memory for cells, never for combinations times tables. `progress` is told how many there are.
 
     Two regions and two ages; of four possible combinations three occur.
 
@@ -165,7 +166,8 @@ def cells(problem: SafeProblem) -> Cells:
     """
     rows = np.asfortranarray(problem.codes)
     parts: list[tuple[NDArray[np.int64], ...]] = []
-    for table in problem.tables:
+    for done, table in enumerate(problem.tables):
+        progress("count tables", done, len(problem.tables))
         own, original = _counted(problem, table, rows, problem.count)
         allowance = np.full(len(own), table.allowance, dtype=np.int64)
         exact = np.full(len(own), table.exact)
@@ -175,6 +177,7 @@ def cells(problem: SafeProblem) -> Cells:
             same = own == _keys(problem, table, wanted)
             allowance[same], exact[same] = special.allowance, special.exact
         parts.append((own, original, allowance, exact.astype(np.int64)))
+    progress("count tables", len(parts), len(parts))
     start = np.cumsum([0, *(len(part[0]) for part in parts)])
     none = np.zeros(0, dtype=np.int64)
     own, original, allowance, exact = (
@@ -196,7 +199,12 @@ class Deviations:
     protected: NDArray[np.int64]
 
 
-def deviations(problem: SafeProblem, file: SafeFile, known: Cells | None = None) -> Deviations:
+def deviations(
+    problem: SafeProblem,
+    file: SafeFile,
+    known: Cells | None = None,
+    progress: Progress = silent,
+) -> Deviations:
     """Count the controlled cells in another file.
 
     Parameters
@@ -205,6 +213,8 @@ def deviations(problem: SafeProblem, file: SafeFile, known: Cells | None = None)
         What was asked, and any combinations with frequencies.
     known
         The cells of the problem, if they are at hand.
+    progress
+        Told how many tables are counted.
 
     Returns
     -------
@@ -226,10 +236,12 @@ def deviations(problem: SafeProblem, file: SafeFile, known: Cells | None = None)
     protected = np.zeros(len(known), dtype=np.int64)
     opened: list[NDArray[np.int64]] = []
     for t, table in enumerate(problem.tables):
+        progress("count tables", t, len(problem.tables))
         key, total = _counted(problem, table, rows, file.count)
         at = known.find(t, key)
         protected[at[at >= 0]] = total[at >= 0]
         opened.append(total[(at < 0) & (total > 0)])
+    progress("count tables", len(opened), len(opened))
     tables = np.repeat(np.arange(len(opened)), [len(counts) for counts in opened])
     new = np.concatenate([np.zeros(0, dtype=np.int64), *opened])
     return Deviations(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.safe.cells import Cells
 from diskret.safe.problem import SafeProblem
+from diskret.safe.sums import SumMaps, Sums, sum_cells, summed
 
 #: Deviations that are told apart on each side of 0: at least, for each unit of the minimum, and
 #: where there is room.
@@ -78,6 +80,7 @@ class Layout:
     `seen`, `allowance`: cells whose deviations are looked at, and which of these are free,
         ``(C,)``, int64.
     `exact`: cells that keep their counts, int64.
+    `sums`: the tables in which a record may count more than 1, which are not among the others.
     """
 
     values: NDArray[np.unsignedinteger]
@@ -90,23 +93,27 @@ class Layout:
     seen: NDArray[np.int64]
     allowance: NDArray[np.int64]
     exact: NDArray[np.int64]
+    sums: Sums
 
     @property
     def weight(self) -> NDArray[np.float64]:
         """Number of tables that each group has a part in, ``(G,)``."""
-        return np.diff(self.maps.first).astype(np.float64)
+        return (np.diff(self.maps.first) + np.diff(self.sums.maps.first)).astype(np.float64)
 
 
 def layout(problem: SafeProblem, known: Cells) -> Layout:
     """Prepare a problem for the search."""
     groups = problem.groups or tuple((v,) for v in range(len(problem.names)))
     strides, spans = _strides(problem)
-    base = np.concatenate([[0], np.cumsum(spans)]).astype(np.int64)
-    if base[-1] >= _MOST:
+    more = [t for t in range(len(problem.tables)) if summed(problem, t)]
+    records = [t for t in range(len(problem.tables)) if not summed(problem, t)]
+    base = np.concatenate([[0], np.cumsum([spans[t] for t in records])]).astype(np.int64)
+    sum_base = np.concatenate([[0], np.cumsum([spans[t] for t in more])]).astype(np.int64)
+    if base[-1] + sum_base[-1] >= _MOST:
         largest = int(np.argmax(spans))
         names = ", ".join(problem.names[v] for v in problem.tables[largest].columns)
         raise InputError(
-            f"the controlled tables have {int(base[-1]):,} possible cells, more than "
+            f"the controlled tables have {sum(spans):,} possible cells, more than "
             f"{_MOST:,}; leave out the largest ({names}: {spans[largest]:,}) or name coarser "
             "variables in it"
         )
@@ -116,6 +123,29 @@ def layout(problem: SafeProblem, known: Cells) -> Layout:
     values = np.empty((len(problem.codes), len(groups)), np.uint16 if narrow else np.uint32)
     for g, (one, _) in enumerate(found):
         values[:, g] = one
+    together_first, together = _together(values, codes, problem.new)
+    maps = Maps(
+        base[:-1].copy(),
+        *_keys(groups, codes, strides[records]),
+        together_first,
+        together,
+        np.array([len(one) for one in codes], dtype=np.int64),
+    )
+    keys = _keys(groups, codes, strides[more])
+    sum_maps = SumMaps(sum_base[:-1].copy(), *keys, *_amounts(problem, more, groups, codes))
+    sums = sum_cells(problem, known, sum_maps, more, int(sum_base[-1]))
+    return Layout(values, groups, codes, maps, *_cells(problem, known, records, base), sums)
+
+
+def _keys(
+    groups: Sequence[Sequence[int]],
+    codes: Sequence[NDArray[np.int32]],
+    strides: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+    """The tables of each group, and what its values add to the cell numbers there; see `Maps`.
+
+    `strides`: what a code of a variable adds to the cell number of a table, ``(tables, V)``.
+    """
     first, tables, key_first, key = [0], [], [0], []
     for group, known_codes in zip(groups, codes, strict=True):
         part = np.flatnonzero(strides[:, list(group)].any(axis=1))
@@ -124,25 +154,37 @@ def layout(problem: SafeProblem, known: Cells) -> Layout:
         key.append(adds.astype(np.int32).ravel())
         first.append(first[-1] + len(part))
         key_first.append(key_first[-1] + adds.size)
-    together_first, together = _together(values, codes, problem.new)
-    maps = Maps(
-        base[:-1].copy(),
+    return (
         np.array(first, dtype=np.int64),
         np.concatenate(tables),
         np.array(key_first, dtype=np.int64),
         np.concatenate(key),
-        together_first,
-        together,
-        np.array([len(one) for one in codes], dtype=np.int64),
     )
-    return Layout(values, groups, codes, maps, *_cells(problem, known, base))
+
+
+def _amounts(
+    problem: SafeProblem,
+    tables: Sequence[int],
+    groups: Sequence[Sequence[int]],
+    codes: Sequence[NDArray[np.int32]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """How much a record counts in tables, by the value of a group; see `SumMaps`."""
+    member: list[int] = []
+    parts: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    for t in tables:
+        counter = problem.tables[t].counter
+        own = next(g for g, group in enumerate(groups) if counter in group)
+        member.append(own)
+        parts.append(codes[own][:, list(groups[own]).index(counter)].astype(np.int64))
+    first = np.cumsum([0, *(len(part) for part in parts[1:])])[:-1]
+    return np.array(member, dtype=np.int64), first.astype(np.int64), np.concatenate(parts)
 
 
 def _strides(problem: SafeProblem) -> tuple[NDArray[np.int64], list[int]]:
     """What a code of a variable adds to the cell number of a table, and cells of each table.
 
-    A variable that counts is one more variable of the table: records that it does not count have
-    cells of their own, which are looked at no further.
+    A variable that counts 0 or 1 is one more variable of the table: records that it does not count
+    have cells of their own, which are looked at no further.
     """
     strides = np.zeros((len(problem.tables), len(problem.names)), dtype=np.int64)
     spans: list[int] = []
@@ -151,17 +193,11 @@ def _strides(problem: SafeProblem) -> tuple[NDArray[np.int64], list[int]]:
         for v in reversed(table.columns):
             strides[t, v] = span
             span *= problem.sizes[v]
-        if table.counter is not None:
-            if problem.sizes[table.counter] > 2:
-                raise InputError(
-                    f"{problem.names[table.counter]!r} counts up to "
-                    f"{problem.sizes[table.counter] - 1} for one record; the search takes "
-                    "variables that count 0 or 1: make a record for each counted unit"
-                )
-            if table.counter in table.columns:
-                raise InputError(
-                    f"{problem.names[table.counter]!r} is a variable of a table and counts in it"
-                )
+        if table.counter is not None and table.counter in table.columns:
+            raise InputError(
+                f"{problem.names[table.counter]!r} is a variable of a table and counts in it"
+            )
+        if table.counter is not None and not summed(problem, t):
             strides[t, table.counter] = span
             span *= 2
         spans.append(span)
@@ -212,7 +248,7 @@ def _together(
 
 
 def _cells(
-    problem: SafeProblem, known: Cells, base: NDArray[np.int64]
+    problem: SafeProblem, known: Cells, tables: Sequence[int], base: NDArray[np.int64]
 ) -> tuple[
     NDArray[np.integer],
     int,
@@ -222,15 +258,20 @@ def _cells(
     NDArray[np.int64],
 ]:
     """States at rest, kinds, and the cells that are looked at with their allowances."""
-    at = base[known.table] + known.key
+    place = np.full(len(problem.tables), -1, dtype=np.int64)
+    place[list(tables)] = np.arange(len(tables))
+    mine = place[known.table] >= 0
+    table, exact = place[known.table[mine]], known.exact[mine]
+    original, allowance = known.original[mine], known.allowance[mine]
+    at = base[table] + known.key[mine]
     free: list[NDArray[np.int64]] = []
-    for t, table in enumerate(problem.tables):
-        if table.counter is not None:  # records that are counted come second
-            span = (base[t + 1] - base[t]) // 2
-            at[known.table == t] += span
-            free.append(np.arange(base[t], base[t] + span))
-    margin = np.array([len(table.columns) < 2 for table in problem.tables])[known.table]
-    own, kind = np.unique(4 * known.allowance + 2 * known.exact + margin, return_inverse=True)
+    for p, t in enumerate(tables):
+        if problem.tables[t].counter is not None:  # records that are counted come second
+            span = (base[p + 1] - base[p]) // 2
+            at[table == p] += span
+            free.append(np.arange(base[p], base[p] + span))
+    margin = np.array([len(problem.tables[t].columns) < 2 for t in tables], dtype=np.bool_)[table]
+    own, kind = np.unique(4 * allowance + 2 * exact + margin, return_inverse=True)
     kinds = [Kind(int(one >> 2), bool(one & 2), bool(one & 1), False) for one in own.tolist()]
     if free:
         kinds.append(Kind(0, False, False, True))
@@ -246,5 +287,5 @@ def _cells(
     for cells in free:
         rest[cells] = 2 * half * (len(kinds) - 1) + half
     rest[at] = 2 * half * kind.ravel() + half
-    there = known.original > 0
-    return rest, half, tuple(kinds), at[there], known.allowance[there], at[known.exact]
+    there = original > 0
+    return rest, half, tuple(kinds), at[there], allowance[there], at[exact]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from diskret.kernel import kernel
+from diskret.safe.sums_kernels import sum_alone, sum_exchanged, sum_handed, sum_place
 
 _UNIT = 1.0 / 9007199254740992.0
 #: Changes that cost so many times the temperature are not drawn at all.
@@ -57,10 +58,13 @@ def add_counts(values, count, sign, maps, state):
 
 
 @kernel
-def start(order, values, original, minimum, maps, slope, state, count):
+def start(order, values, original, minimum, maps, slope, state, sums, off, prices, count):
     """Each combination in turn becomes 0 or frequent enough, whichever costs its cells less."""
     index = np.empty(len(maps.base), dtype=np.int32)
+    several = len(sums.base)
+    cell, amount = np.empty(several, dtype=np.int64), np.empty(several, dtype=np.int64)
     for row in order:
+        sum_place(row, -1, 0, values, sums, cell, amount)
         _place(row, values, maps, index)
         first, second = 0, 0
         for t in range(len(index)):
@@ -74,13 +78,15 @@ def start(order, values, original, minimum, maps, slope, state, count):
             if y < minimum and y != 0:
                 continue
             e = y - x
-            cost = e * first + e * e * second
+            cost = e * first + e * e * second + sum_alone(cell, amount, e, off, prices)
             if i < 0 or cost < least:
                 best, least = y, cost
         count[row] = best
         if best != x:
             for t in range(len(index)):
                 state[index[t]] += best - x
+            for s in range(several):
+                off[cell[s]] += (best - x) * amount[s]
 
 
 @kernel
@@ -171,7 +177,9 @@ def _chance(cost, heat):
 
 
 @kernel
-def _handed(sums, a, b, most_a, most_b, minimum, growth, heat, draw, costs):
+def _handed(
+    apart, a, b, most_a, most_b, minimum, growth, cell, amount, off, prices, heat, draw, costs
+):
     """How many records the second row hands to the first, drawn by their costs; and the cost."""
     far = len(growth) // 2
     lowest, highest = max(-far, -a), min(far, b)
@@ -184,7 +192,8 @@ def _handed(sums, a, b, most_a, most_b, minimum, growth, heat, draw, costs):
         elif rare or x > max(most_a, a) or y > max(most_b, b):
             cost = _NEVER
         else:
-            cost = _cost(sums, e, growth)
+            cost = _cost(apart, e, growth)
+            cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
         costs[e - lowest] = cost
         least = min(least, cost)
     total = 0.0
@@ -219,6 +228,9 @@ def propose(
     energy,
     growth,
     heat,
+    sums,
+    off,
+    prices,
     window,
     rates,
     seed,
@@ -235,6 +247,8 @@ def propose(
     far = len(growth) // 2
     differ = np.empty(groups, dtype=np.int64)
     costs = np.empty(2 * far + 1, dtype=np.float64)
+    several = len(sums.base)
+    cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
     random = _seeded(seed)
     found = 0
     for i in range(len(rows)):
@@ -251,6 +265,9 @@ def propose(
                 e = -a
             if e >= -far and a + e <= max(cap[r], a):
                 cost = _cost(_alone(one, state, slope), e, growth)
+                if several:
+                    sum_place(r, -1, 0, values, sums, cell[0], amount[0])
+                    cost += sum_alone(cell[0], amount[0], e, off, prices)
                 random = _step(random)
                 if _worth(cost, heat, _drawn(random)):
                     found = _noted(found, r, r, -1, e, cost, moves, limits)
@@ -271,6 +288,9 @@ def propose(
                     v, z = values[r, g], values[q, g]
                     tried[3] += 1
                     cost = float(_exchanged(one, two, a, b, g, v, z, maps, state, energy))
+                    if several:
+                        here = sums, off, prices, cell, amount
+                        cost += sum_exchanged(r, q, a, b, g, values, *here)
                     random = _step(random)
                     if _worth(cost, heat, _drawn(random)):
                         if _occurs(r, g, z, values, maps) and _occurs(q, g, v, values, maps):
@@ -279,14 +299,18 @@ def propose(
             random = _step(random)
             if _drawn(random) >= rates[kind]:
                 continue
-            sums = _apart(one, two, state, slope)
-            if sums[1] == 0:  # they share all cells
+            apart = _apart(one, two, state, slope)
+            if apart[1] == 0 and not several:  # they share all cells
                 continue
+            if several:
+                sum_place(r, -1, 0, values, sums, cell[0], amount[0])
+                sum_place(q, -1, 0, values, sums, cell[1], amount[1])
             tried[kind] += 1
             random = _step(random)
-            e, cost = _handed(
-                sums, a, b, cap[r], cap[q], minimum, growth, heat, _drawn(random), costs
-            )
+            most = cap[r], cap[q]
+            here = cell, amount, off, prices
+            draw = _drawn(random)
+            e, cost = _handed(apart, a, b, *most, minimum, growth, *here, heat, draw, costs)
             if e != 0:
                 found = _noted(found, r, q, -1, e, cost, moves, limits)
     return found
@@ -300,42 +324,70 @@ def _fits(count, minimum):
 
 @kernel
 def carry_out(
-    found, moves, limits, values, count, minimum, maps, state, slope, energy, growth, done
+    found,
+    moves,
+    limits,
+    values,
+    count,
+    minimum,
+    maps,
+    state,
+    slope,
+    energy,
+    growth,
+    sums,
+    off,
+    prices,
+    done,
 ):
     """Carry out proposed changes one after the other, if they still cost no more."""
     tables = len(maps.base)
     far = len(growth) // 2
     one = np.empty(tables, dtype=np.int32)
     two = np.empty(tables, dtype=np.int32)
+    several = len(sums.base)
+    cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
     for i in range(found):
         r, q, g, e = moves[i, 0], moves[i, 1], moves[i, 2], moves[i, 3]
         a, b = count[r], count[q]
         _place(r, values, maps, one)
         _place(q, values, maps, two)
+        sum_place(r, -1, 0, values, sums, cell[0], amount[0])
+        sum_place(q, -1, 0, values, sums, cell[1], amount[1])
         if r == q:
             if not _fits(a + e, minimum):
                 continue
-            if _cost(_alone(one, state, slope), e, growth) > limits[i]:
+            cost = _cost(_alone(one, state, slope), e, growth)
+            if cost + sum_alone(cell[0], amount[0], e, off, prices) > limits[i]:
                 continue
             done[0] += 1
             count[r] = a + e
             for t in range(tables):
                 state[np.uintp(one[t])] += e
+            for s in range(several):
+                off[cell[0, s]] += e * amount[0, s]
         elif g < 0:
             if not (_fits(a + e, minimum) and _fits(b - e, minimum)):
                 continue
-            if _cost(_apart(one, two, state, slope), e, growth) > limits[i]:
+            cost = _cost(_apart(one, two, state, slope), e, growth)
+            cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
+            if cost > limits[i]:
                 continue
             done[1 if e * e < minimum * minimum else 2] += 1
             count[r], count[q] = a + e, b - e
             for t in range(tables):
                 state[np.uintp(one[t])] += e
                 state[np.uintp(two[t])] -= e
+            for s in range(several):
+                off[cell[0, s]] += e * amount[0, s]
+                off[cell[1, s]] -= e * amount[1, s]
         else:
             v, z = values[r, g], values[q, g]
             if v == z or not (0 < a <= far and 0 < b <= far):
                 continue
-            if _exchanged(one, two, a, b, g, v, z, maps, state, energy) > limits[i]:
+            cost = _exchanged(one, two, a, b, g, v, z, maps, state, energy)
+            cost += sum_exchanged(r, q, a, b, g, values, sums, off, prices, cell, amount)
+            if cost > limits[i]:
                 continue
             if not (_occurs(r, g, z, values, maps) and _occurs(q, g, v, values, maps)):
                 continue
@@ -351,3 +403,8 @@ def carry_out(
                 state[one[t] + move] += a
                 state[two[t]] -= b
                 state[two[t] - move] += b
+            for s in range(several):
+                off[cell[0, s]] -= a * amount[0, s]
+                off[cell[1, s]] -= b * amount[1, s]
+                off[cell[2, s]] += a * amount[2, s]
+                off[cell[3, s]] += b * amount[3, s]

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from diskret.utility.comparison import Comparison
+    from diskret.utility.table_deviations import FileDeviations
 
 _MOST_BARS = 101
 _SQUARES = 60
+#: Cells of more records are not shown one by one.
+_SMALL = 12
 
 
 def histogram(comparison: Comparison, language: str) -> Figure:
@@ -73,6 +76,34 @@ def size_plot(comparison: Comparison, language: str) -> Figure:
     axes.bar(at + 0.2, groups.largest, width=0.4, label=words["largest"])
     axes.set_xticks(at, names, rotation=30, ha="right")
     axes.legend()
+    return figure
+
+
+def before_and_after(found: FileDeviations, language: str) -> Figure:
+    """Small cells in both files, and deviations by number of variables; a row for each kind."""
+    words, parts = words_in(language, "utility"), found.named()
+    figure = new_figure(10, 3.5 * len(parts))
+    rows = figure.subplots(len(parts), 2, squeeze=False)
+    for (name, one), (left, right) in zip(parts, rows, strict=True):
+        sizes = np.arange(1, _SMALL + 1)
+        both = (("original", one.original), ("published", one.protected))
+        for shift, (word, counts) in zip((-0.2, 0.2), both, strict=True):
+            cells = np.bincount(np.minimum(counts, _SMALL + 1), minlength=_SMALL + 2)
+            left.bar(sizes + shift, cells[1:-1], width=0.4, label=words[word])
+        left.set_title(f"{words[name]}: {words['small cells']}")
+        left.set_xlabel(words["records in a cell"])
+        left.set_xticks(sizes)
+        table = one.deviation_table
+        at, below = np.arange(len(table.bound)), np.zeros(len(table.bound), dtype=np.int64)
+        for variables, cells in zip(table.dimension.tolist(), table.cells.T, strict=True):
+            right.bar(at, cells, bottom=below, width=0.9, label=str(variables))
+            below += cells
+        right.set_title(words["by variables"])
+        right.set_xlabel(words["absolute deviation"])
+        right.set_xticks(at[:: 1 + len(at) // 20], table.bound[:: 1 + len(at) // 20])
+        left.set_ylabel(words["number"])
+        left.legend()
+        right.legend()
     return figure
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,9 @@ from diskret.utility.groups import (
     size_table,
 )
 from diskret.utility.text_tables import printed_tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Tables of so many variables or more are one column, as in what was published of SAFE.
 LAST_DIMENSION = 4
@@ -198,6 +201,22 @@ class FileDeviations:
         for name, found in self.named():
             made += [words[name], "", *found.lines(language), ""]
         return made[:-1]
+
+    def plot(self, language: str = "en") -> Figure:
+        """Plot the tables before and after: small cells, and how far all of them deviate.
+
+        A row of plots for controlled and one for uncontrolled tables. On the left how many cells
+        hold 1, 2, 3, … records in the original and in the protected file; on the right how many
+        cells of tables with 1, 2, 3, and 4 or more variables deviate by how much.
+
+        Parameters
+        ----------
+        language
+            ``"en"`` or ``"de"``.
+        """
+        from diskret.utility.plots import before_and_after
+
+        return before_and_after(self, language)
 
     def _both(self, parts: Sequence[pa.Table]) -> pa.Table:
         """The same figures of both, one below the other."""

@@ -44,7 +44,7 @@ from diskret.publish.pages.microdata_outline import (
     variable,
 )
 from diskret.publish.pages.public import write_public_report
-from diskret.tables import Derived, Published, SideBySide
+from diskret.tables import Derived, Difference, Published, SideBySide
 from diskret.texts import LANGUAGES
 
 #: Writes a page to a path, with a title and a language.
@@ -81,8 +81,8 @@ def check_files(public: Path, published: Published, certificate: Mapping[str, An
     return check_page(public / f"{name}.html", certificate, write)
 
 
-def check_columns(public: Path, shown: Derived | SideBySide) -> None:
-    """Compare the workbook of derived figures, or of tables side by side, with their values."""
+def check_columns(public: Path, shown: Derived | SideBySide | Difference) -> None:
+    """Compare the workbook of what is made of published tables with its values."""
     path = public / f"{shown.name}.xlsx"
 
     def write(folder: Path) -> Iterator[Path]:
@@ -133,12 +133,19 @@ def check_names(
     records: Collection[str],
     figures: Collection[str],
     combined: Collection[str],
+    differences: Collection[str],
 ) -> list[str]:
     """Refuse files that belong to nothing; a line for each that was not compared.
 
     A workbook in the layout of the office cannot be compared without the office's template.
     """
-    known = file_names(tables=tables, records=records, figures=figures, combined=combined)
+    known = file_names(
+        tables=tables,
+        records=records,
+        figures=figures,
+        combined=combined,
+        differences=differences,
+    )
     others = [
         path for path in sorted(public.iterdir()) if path.name not in known and not is_lock(path)
     ]
