@@ -43,6 +43,7 @@ PUBLIC = [
     "perturbation_sql",
     "plan",
     "record_keys",
+    "risk",
     "round_table",
     "rules",
     "run_job",

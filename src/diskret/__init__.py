@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from diskret import attack as attack
     from diskret import datasets as datasets
     from diskret import plan as plan
+    from diskret import risk as risk
     from diskret import rules as rules
     from diskret import utility as utility
     from diskret.anonymize.data import Microdata as Microdata
@@ -90,6 +91,7 @@ __all__ = [
     "perturbation_sql",
     "plan",
     "record_keys",
+    "risk",
     "round_table",
     "rules",
     "run_job",
@@ -108,6 +110,7 @@ _MODULES = {
     "datasets": "datasets",
     "derive": "protect.derive",
     "plan": "plan",
+    "risk": "risk",
     "rules": "rules",
     "utility": "utility",
 }

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import diskret as dk
 from diskret.attack import Attacker
 from diskret.errors import InputError, JobError
 from diskret.io import Column, DataFile, PostgresTable
@@ -463,6 +464,12 @@ def test_every_option_of_the_template_is_admissible(folder: Path):
     del options[fixed : fixed + 5]
     without = ("url =", "table =", "weight", "cells =")  # not with path, request and waiver
     options = [line for line in options if not line.startswith(without)]
+    last = dk.Table.from_cells(
+        pa.table({"a": ["x"], "turnover": [1]}), by={"a": None}, value="turnover"
+    )
+    dk.round_table(last, base=5, method="deterministic").write(
+        folder / "out-2020", ["csv"], keys=folder / "keys"
+    )
     job = read_job(written(folder, "\n".join(options)))
     assert isinstance(job.records, Records)
     assert job.records.engine == "duckdb"

@@ -53,6 +53,20 @@ def test_enterprise_template(rtauargus):
     }
 
 
+def test_enterprise_template_with_the_totals_of_its_authors(rtauargus, tmp_path):
+    """Six tables of 131 activities, 4 sizes and 3 legal forms, as their metadata say."""
+    (tmp_path / "publication.toml").write_text(
+        f'template = "{(rtauargus / "enterprise_template.csv").as_posix()}"\n'
+        '[variables]\nACTIVITY.total = "BTSXO_S94"\nNUMBER_EMPL.total = "_T"\n'
+        'LEGAL_FORM.total = "_T"\n',
+        encoding="utf-8",
+    )
+    plan = dk.plan.read(tmp_path / "publication.toml")
+    assert (len(plan.tables), len(plan.clusters)) == (6, 3)
+    codes = {one.axis: len(one.codes) for table in plan.tables for one in table.by}
+    assert codes == {"ACTIVITY": 131, "NUMBER_EMPL": 4, "LEGAL_FORM": 3}
+
+
 def test_pizza_and_lettuce_are_released(rtauargus, tmp_path):
     """The microdata beside the template, with made-up pizzas: template, trees, data, and rules."""
     with (rtauargus / "indiv_dt.csv").open(encoding="utf-8") as file:

@@ -20,6 +20,9 @@ from diskret.texts import words_in
 if TYPE_CHECKING:
     from diskret.plan import Plan
 
+#: So many indicators and tables are named in a line; the page names all.
+_NAMED = 8
+
 
 def plan(
     template: Annotated[
@@ -64,7 +67,7 @@ def plan(
             _ask(found, template, out, spoken)
             raise typer.Exit(BAD_INPUT)
         texts, internal = words_in(spoken, "plan"), words_in(spoken, "commands")["internal_files"]
-        programme, *others = write(found, out)
+        programme, *others = write(found, out, language=spoken.value)
         for path in (programme, *others):
             typer.echo(internal.format(folder=path))
         typer.echo(texts.said("release it", file=programme))
@@ -84,7 +87,7 @@ def _named(trees: list[str] | None) -> dict[str, str] | list[str] | None:
 
 def _show(found: Plan, language: Language) -> None:
     """The tables to protect by cluster, what they hold, and what was noted."""
-    from diskret.plan.draft import places
+    from diskret.plan.places import few, places
 
     texts = words_in(language, "plan")
     typer.echo(
@@ -101,25 +104,26 @@ def _show(found: Plan, language: Language) -> None:
         for table in cluster:
             about = texts.said(
                 "by",
-                indicators=", ".join(table.indicators),
+                indicators=few(table.indicators, _NAMED),
                 axes=", ".join(one.axis for one in table.by),
             )
-            held = texts.said("holds", tables=", ".join(table.descriptions))
+            held = texts.said("holds", tables=few(table.descriptions, _NAMED))
             field = f"{table.field}: " if table.field else ""
             typer.echo(f"  {field}{about}; {held}")
     for note in found.notes:
-        where = places(found, note.lines, texts)
+        where = places(found.asked, note.lines, texts)
         shown = note.said.in_language(language) + (f" ({where})" if where else "")
         typer.secho(f"{texts['note']}: {shown}", fg="yellow")
 
 
 def _ask(found: Plan, template: Path, out: Path, language: Language) -> None:
     """What is open, and where to answer it."""
-    from diskret.plan.draft import draft, places
+    from diskret.plan.draft import draft
+    from diskret.plan.places import places
 
     texts = words_in(language, "plan")
     for number, question in enumerate(found.questions, start=1):
-        where = places(found, question.lines, texts)
+        where = places(found.asked, question.lines, texts)
         head = texts.said("question", number=number) + (f" ({where})" if where else "")
         typer.secho(f"{head}: {question.said.in_language(language)}", bold=True, err=True)
         for line in question.answer.splitlines():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +29,7 @@ from diskret.texts import number, words_in
 
 if TYPE_CHECKING:
     from diskret.jobs.programme import ProgrammeRun
+    from diskret.protect.editions import Kept
 
 
 def protect(
@@ -53,6 +56,7 @@ def protect(
         job_file = named(job_file)
 
         from diskret.cli.progress import progress_bars
+        from diskret.jobs.editions import kept_by
         from diskret.jobs.programme import is_programme
         from diskret.jobs.read import read_job
         from diskret.jobs.run import run_job
@@ -65,20 +69,32 @@ def protect(
             written, results = run_job(job, folder=folder, progress=progress)
         shown_in = language or Language(job.output.language)
         show_results(results, written, shown_in, job.output.symbols)
+        show_kept(kept_by(job, results), shown_in)
         if job.output.ledger is not None:
             name = job.output.release or written.resolve().name
             entered = words_in(shown_in, "commands")["ledger_entered"]
             typer.echo(entered.format(release=name))
 
 
+def show_kept(kept: Iterable[tuple[str, Kept]], language: Language) -> None:
+    """Say how much of the last delivery's pattern each table keeps."""
+    words = words_in(language, "commands")
+    for table, found in kept:
+        typer.echo(words.said("kept", table=table, **asdict(found)))
+
+
 def _programme(file: Path, folder: Path | None, language: Language) -> None:
     from diskret.cli.progress import progress_bars
+    from diskret.jobs.editions import kept_by
     from diskret.jobs.programme import read_programme, run_programme
 
     programme = read_programme(file)
     with progress_bars(language=language) as progress:
         run = run_programme(programme, folder=folder, progress=progress)
     _show_programme(run, language)
+    for planned, released in zip(programme.releases, run.releases, strict=True):
+        if released.results:
+            show_kept(kept_by(planned.job, released.results), language)
 
 
 def _show_programme(run: ProgrammeRun, language: Language) -> None:

@@ -11,6 +11,7 @@ from diskret.attack import Attacker
 from diskret.errors import InputError
 from diskret.io import PostgresTable
 from diskret.jobs.derived import read_derived_job
+from diskret.jobs.editions import check_free, read_edition, with_last_patterns
 from diskret.jobs.files import FILE_KEYS, read_file
 from diskret.jobs.schema import Section, open_job
 from diskret.jobs.tables import read_table
@@ -67,7 +68,7 @@ def read_job(path: str | PathLike[str]) -> Job:
     of_records = "records" in job or not _all_of_cells(job.values.get("tables"))
     job.check(
         required=("records", "tables") if of_records else ("tables",),
-        optional=("sums", "keyed_ties", "hierarchies", "attacker", "derived", "output"),
+        optional=("sums", "keyed_ties", "hierarchies", "attacker", "derived", "edition", "output"),
     )
     records = read_records(job.section("records")) if of_records else None
     hierarchies = read_hierarchies(job.section("hierarchies"))
@@ -78,9 +79,16 @@ def read_job(path: str | PathLike[str]) -> Job:
     read = [(one, read_table(one, hierarchies, records, columns)) for one in sections]
     _check_distinct(read)
     tables = tuple(table for _, table in read)
+    edition = None
+    if "edition" in job:
+        edition = read_edition(job.section("edition"))
+        tables = with_last_patterns(job.section("edition"), edition, tables)
     figures = [(section, read_derived_job(section, tables)) for section in job.sections("derived")]
     _check_figures(figures, tables)
     derived = tuple(figure for _, figure in figures)
+    names = [part.name for part in (*tables, *derived)]
+    if edition is not None:
+        check_free(job.section("edition"), tables, names)
     return Job(
         path=job.file,
         records=records,
@@ -88,8 +96,9 @@ def read_job(path: str | PathLike[str]) -> Job:
         sums=_sums(job, tables),
         keyed_ties=job.flag("keyed_ties", False),
         **_attacker(job.section("attacker"), tables),
-        output=_output(job.section("output"), [part.name for part in (*tables, *derived)]),
+        output=_output(job.section("output"), names),
         derived=derived,
+        edition=edition,
     )
 
 

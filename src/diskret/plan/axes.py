@@ -9,6 +9,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import DataFile, to_arrow
 from diskret.io.columns import code_text, column
 from diskret.jobs.toml_text import key, toml
+from diskret.plan.places import few
 from diskret.plan.records import recorded_codes
 from diskret.plan.values import (
     Answers,
@@ -31,6 +32,8 @@ class Axes:
     asked: Asked
     answers: Answers
     named: dict[str, Axis] = field(default_factory=dict[str, Axis])
+    #: Variable → its axis: that of the first table that names it.
+    of: dict[str, str] = field(default_factory=dict[str, str])
     questions: list[Question] = field(default_factory=list[Question])
     notes: list[Note] = field(default_factory=list[Note])
     levels: dict[str, frozenset[str] | None] = field(
@@ -42,7 +45,7 @@ class Axes:
         return [self._breakdowns(variable) for variable in table.by]
 
     def _breakdowns(self, variable: Variable) -> list[Breakdown]:
-        axis = self.named[axis_name(self.asked, self.answers, variable)]
+        axis = self.named[self.of[variable.name]]
         codes = variable.codes if self.asked.listed else self.levels[variable.name]
         if codes is None or (not axis.trees and not axis.flat):
             whole = variable.codes or frozenset({variable.name})
@@ -65,12 +68,13 @@ def axes_of(asked: Asked, answers: Answers, trees: Mapping[str, Hierarchy]) -> A
     variables = _variables(asked)
     for name, own in _grouped(asked, answers, variables).items():
         found.named[name] = _axis(found, name, own, trees)
+        found.of |= dict.fromkeys(own, name)
     for name, group in variables.items():
-        axis = found.named[axis_name(asked, answers, group[0][0])]
+        axis = found.named[found.of[name]]
         found.levels[name] = _codes_of(found, axis, name, group)
     for axis in list(found.named.values()):
         found.named[axis.name] = _with_column(found, axis)
-        _look_at_codes(found, axis)
+        _look_at_codes(found, found.named[axis.name])
     return found
 
 
@@ -258,6 +262,8 @@ def _look_at_codes(found: Axes, axis: Axis) -> None:
         _spelled_alike(found, variable, at)
         if axis.trees:
             _not_in_tree(found, axis, variable, at)
+        elif axis.flat and axis.recorded is not None:
+            _not_recorded(found, axis, variable, at)
     shown = {code for name in axis.variables for code in found.levels[name] or ()}
     shown |= {code for name in axis.variables for code in found.asked.codes_at.get(name, {})}
     for name, masks in axis.masks.items():
@@ -265,10 +271,10 @@ def _look_at_codes(found: Axes, axis: Axis) -> None:
         for code in axis.trees[name].codes:
             if code in shown:
                 same.setdefault(masks[code], []).append(code)
-        for codes in same.values():
-            if len(codes) > 1:
-                said = Statement.said("plan", "same", axis=axis.name, codes=" = ".join(codes))
-                found.notes.append(Note(said))
+        alike = [" = ".join(codes) for codes in same.values() if len(codes) > 1]
+        if alike:
+            said = Statement.said("plan", "same", axis=axis.name, codes=few(alike, _SHOWN))
+            found.notes.append(Note(said))
     _ambiguous(found, axis)
 
 
@@ -297,12 +303,36 @@ def _not_in_tree(found: Axes, axis: Axis, variable: str, at: Mapping[str, int]) 
             "not in tree",
             variable=variable,
             count=len(missing),
-            codes=", ".join([*missing[:_SHOWN], *["…"][: len(missing) > _SHOWN]]),
+            codes=few(missing, _SHOWN),
             trees=", ".join(axis.trees),
         )
         lines = tuple(at[code] for code in missing[:_SHOWN])
         answer = f"[variables.{key(variable)}]\nhierarchy = {toml([*axis.trees, '...'])}"
         found.questions.append(Question(said, answer, lines))
+
+
+def _not_recorded(found: Axes, axis: Axis, variable: str, at: Mapping[str, int]) -> None:
+    """Codes that only the template has, or only the records, which may be the same ones."""
+    recorded = axis.recorded or frozenset()
+    missing = [code for code in at if code not in recorded and code != axis.total]
+    unasked = sorted(recorded - {*at, axis.total}) if at else []
+    lines = tuple(at[code] for code in missing[:_SHOWN])
+    if missing and unasked:
+        said = Statement.said(
+            "plan",
+            "other codes",
+            variable=variable,
+            asked=few(missing, _SHOWN),
+            recorded=few(unasked, _SHOWN),
+        )
+        answer = f'[variables.{key(variable)}]\nhierarchy = "..."   # or: column = "..."'
+        found.questions.append(Question(said, answer, lines))
+    elif missing:
+        said = Statement.said("plan", "no record", variable=variable, codes=few(missing, _SHOWN))
+        found.notes.append(Note(said, lines))
+    elif unasked:
+        said = Statement.said("plan", "unasked", variable=variable, codes=few(unasked, _SHOWN))
+        found.notes.append(Note(said))
 
 
 def _ambiguous(found: Axes, axis: Axis) -> None:
@@ -312,7 +342,10 @@ def _ambiguous(found: Axes, axis: Axis) -> None:
         for place, code in enumerate(tree.codes):
             own = frozenset(tree.leaves_below(place))
             first, other = leaves.setdefault(code, (name, own))
-            coarse = {code} in (own, other)  # one of the trees ends there, so it says no more
+            coarse = frozenset({code}) in (
+                own,
+                other,
+            )  # one of the trees ends there, so it says no more
             if other != own and code != tree.total and not coarse:
                 said = Statement.said(
                     "plan", "two meanings", code=code, axis=axis.name, first=first, other=name

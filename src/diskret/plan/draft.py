@@ -10,6 +10,7 @@ from diskret.jobs.text_files import TextFile, write_files
 from diskret.jobs.toml_text import key, plain, toml
 from diskret.plan.options import PUBLICATION
 from diskret.plan.paths import Seen
+from diskret.plan.places import places
 from diskret.plan.values import Plan, Question
 from diskret.texts import Words, words_in
 
@@ -25,7 +26,7 @@ def draft(plan: Plan, folder: str | Path = "plan", *, language: str = "en") -> P
     plan
         Of a template; not of a publication file, which has a place for answers already.
     folder
-        Gets ``publication.toml``.
+        Gets ``publication.toml``, and ``plan.html``, a page that says what was found.
     language
         ``"en"`` or ``"de"``.
 
@@ -115,7 +116,7 @@ def _text(plan: Plan, folder: Path, words: Words) -> str:
 
 def _asked(plan: Plan, question: Question, words: Words) -> list[str]:
     """The question as a comment, with its lines."""
-    where = places(plan, question.lines, words)
+    where = places(plan.asked, question.lines, words)
     said = plain(question.said.in_language(words.language))
     return [f"# {said} ({where})" if where else f"# {said}"]
 
@@ -126,15 +127,3 @@ def _parted(answer: str) -> tuple[str, Sequence[str]]:
     if first.startswith("["):
         return first.strip("[]"), others
     return "", [line for line in [first, *others] if line]
-
-
-_SHOWN = 4
-
-
-def places(plan: Plan, lines: Sequence[int], words: Words) -> str:
-    """The lines of the template, for people; "" for none."""
-    if not lines:
-        return ""
-    several = sorted({*lines})
-    shown = ", ".join(map(str, several[:_SHOWN])) + (", …" if len(several) > _SHOWN else "")
-    return words.said("place", file=plan.asked.file, lines=shown)

@@ -27,7 +27,7 @@ def read_metadata(rows: Rows) -> Asked:
         tables.append(_described(rows, line, row, numbers))
     _check_names(rows, tables)
     notes = tuple(_alike(tables))
-    return Asked(rows.file, tuple(tables), len(tables), says_flat=True, notes=notes)
+    return Asked(rows.file, tuple(tables), len(tables), says_flat=True, notes=notes, unit=rows.line)
 
 
 def _numbers(rows: Rows) -> list[str]:

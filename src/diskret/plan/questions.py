@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from diskret.jobs.toml_text import key
-from diskret.plan.records import recorded_decimals
+from diskret.jobs.toml_text import key, toml
+from diskret.plan.records import recorded_codes, recorded_decimals
 from diskret.plan.values import (
+    SDMX_TOTAL,
     Answers,
     Asked,
     FieldAnswer,
     IndicatorAnswer,
     Note,
     Question,
+    VariableAnswer,
 )
 from diskret.rules import BY_NAME
 from diskret.texts import Statement
+
+_SHOWN = 6
 
 
 def questions_of_the_office(asked: Asked, answers: Answers) -> Iterator[Question]:
     """All questions but those about variables and sums."""
     yield from _of_the_office(asked, answers)
     yield from _of_fields(asked, answers)
+    yield from _of_passed(asked, answers)
     yield from _of_values(asked, answers)
 
 
@@ -81,6 +86,34 @@ def _of_fields(asked: Asked, answers: Answers) -> Iterator[Question]:
         said = Statement.said("plan", "which field", field=name)
         answer = f'[fields.{key(name)}]\nwhere = {{ ... = "..." }}\nvintage = "..."'
         yield Question(said, answer, tuple(lines[name]))
+
+
+def _of_passed(asked: Asked, answers: Answers) -> Iterator[Question]:
+    """Whether tables are about all records, where the template names codes that these have, too."""
+    for column, codes in asked.passed.items():
+        recorded = recorded_codes(answers, column)
+        at_total = {*codes} <= {SDMX_TOTAL}
+        if recorded is None or at_total or (len(codes) == 1 and recorded == frozenset(codes)):
+            continue
+        said = answers.variables.get(column, VariableAnswer()).total
+        of_fields = [answers.fields.get(one.field, FieldAnswer()).where for one in asked.tables]
+        of_values = [
+            answers.indicators.get(one.indicator, IndicatorAnswer()).where for one in asked.tables
+        ]
+        filtered = all(
+            column in one or column in other
+            for one, other in zip(of_fields, of_values, strict=True)
+        )
+        if said is None and not filtered:
+            shown = ", ".join([*codes][:_SHOWN])
+            what = Statement.said("plan", "which part", name=column, codes=shown)
+            code, first = next(iter(codes)), asked.tables[0]
+            answer = (
+                f"[indicators.{key(first.indicator)}]\n"
+                f"where = {{ {key(column)} = {toml(code)} }}   # or, if all records are meant:\n"
+                f"# [variables.{key(column)}]\n# total = {toml(code)}"
+            )
+            yield Question(what, answer, tuple(codes.values())[:_SHOWN])
 
 
 def _of_values(asked: Asked, answers: Answers) -> Iterator[Question]:

@@ -24,6 +24,7 @@ from diskret.plan.publication import read_answers, read_columns, read_tables
 from diskret.plan.questions import notes_of_the_office, questions_of_the_office, with_decimals
 from diskret.plan.rows import Rows, of_frame, read_csv
 from diskret.plan.template import Columns, read_template
+from diskret.plan.trees import added_codes
 from diskret.plan.values import (
     Answers,
     Asked,
@@ -79,7 +80,8 @@ def read(
 
     References
     ----------
-    Baudry (2025), Automatic analysis of metadata for secondary tabular data protection, NTTS.
+    Insee, rtauargus: Automatic analysis of metadata (vignette); Manuel de protection des tableaux,
+    chapter 3.
 
     Examples
     --------
@@ -128,6 +130,7 @@ def read(
         *questions_of_indicators(asked, answers),
         *decimals,
     ]
+    added = [] if questions else added_codes(axes.named, tables)
     return Plan(
         asked,
         answers,
@@ -139,6 +142,7 @@ def read(
             *asked.notes,
             *_unused(asked, answers),
             *axes.notes,
+            *added,
             *notes_of_equations(asked, answers),
             *notes_of_the_office(answers),
         ),
@@ -204,7 +208,13 @@ def _unused(asked: Asked, answers: Answers) -> Iterator[Note]:
 def _check_answers(file: Section, asked: Asked) -> None:
     """What a publication file answers is about something that is asked for."""
     there = {
-        "variables": dict.fromkeys(one.name for table in asked.tables for one in table.by),
+        "variables": dict.fromkeys(
+            [
+                *(one.name for table in asked.tables for one in table.by),
+                *asked.codes_at,
+                *asked.passed,
+            ]
+        ),
         "indicators": dict.fromkeys(table.indicator for table in asked.tables),
         "fields": dict.fromkeys(table.field for table in asked.tables),
     }
@@ -238,7 +248,7 @@ def _with_fields(asked: Asked, answers: Answers) -> Answers:
         said = fields.get(name, FieldAnswer())
         filtered = all(there is None or column in there for column in codes)
         fields[name] = FieldAnswer(
-            said.where or (codes if filtered else {}),
+            {**(codes if filtered else {}), **said.where},
             name if said.vintage is None else said.vintage,
         )
     return replace(answers, fields=fields)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ class Rows:
     """Rows of text, one value for each column; `lines` are those of the file, from 1.
 
     file: how messages name it. `line`: what a row is called there.
+    sheets: the line before the first of each sheet → the sheet, where lines count over several.
     """
 
     file: str
@@ -28,6 +30,7 @@ class Rows:
     values: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]
     line: str = "line"
+    sheets: Mapping[int, str] = field(default_factory=dict[int, str])
 
     def column(self, name: str) -> list[str]:
         """The values of a column."""
@@ -41,7 +44,23 @@ class Rows:
 
     def error_at(self, line: int, message: str) -> JobError:
         """An error that names the line."""
-        return JobError(f"{self.file}, {self.line} {line}: {message}")
+        file, own = self.place(line)
+        return JobError(f"{file}, {self.line} {own}: {message}")
+
+    def place(self, line: int) -> tuple[str, int]:
+        """The file or sheet that a line stands in, and its number there."""
+        return placed(self.file, self.sheets, line)
+
+
+def placed(file: str, sheets: Mapping[int, str], line: int) -> tuple[str, int]:
+    """The file or sheet that a line stands in, and its number there.
+
+    >>> placed("books", {0: "north", 40: "south"}, 42)
+    ('south', 2)
+    """
+    starts = sorted(sheets)
+    before = starts[bisect_left(starts, line) - 1] if starts else 0
+    return sheets.get(before, file), line - before
 
 
 def read_csv(path: Path) -> Rows:

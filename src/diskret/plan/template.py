@@ -26,7 +26,8 @@ class Columns:
 
     indicator: None: as Eurostat calls it. `fields`, `variables`: None: as Eurostat calls them, and
     all others that tell cells apart. `totals`: variable → the code of its total, as the office says
-    it; `roots`: what its tree calls it, if the template does, too.
+    it; `roots`: what its tree calls it, if the template does, too. `varied`: columns with one value
+    here and another one elsewhere in the publication, which are variables.
     """
 
     indicator: str | None = None
@@ -34,6 +35,7 @@ class Columns:
     variables: tuple[str, ...] | None = None
     totals: Mapping[str, str] = field(default_factory=dict[str, str])
     roots: Mapping[str, str] = field(default_factory=dict[str, str])
+    varied: frozenset[str] = frozenset()
 
 
 def read_template(rows: Rows, columns: Columns | None = None) -> Asked:
@@ -58,10 +60,12 @@ def read_template(rows: Rows, columns: Columns | None = None) -> Asked:
         of_field[about] = {name: row[name] for name in fields}
         own = cells.setdefault((about, row[indicator]), {})
         if codes in own:
-            raise rows.error_at(
-                line, f"the cell stands already in {rows.line} {own[codes]}; remove one"
-            )
-        own[codes] = line
+            (sheet, _), (before, at) = rows.place(line), rows.place(own[codes])
+            if sheet == before:  # a summary may repeat what stands on another sheet
+                raise rows.error_at(
+                    line, f"the cell stands already in {rows.line} {at}; remove one"
+                )
+        own.setdefault(codes, line)
     tables = [
         table
         for (about, name), own in cells.items()
@@ -76,6 +80,11 @@ def read_template(rows: Rows, columns: Columns | None = None) -> Asked:
         codes_at=seen,
         listed=True,
         notes=tuple(notes),
+        passed={
+            name: _first(rows, name) for name in rows.columns if name not in (*taken, *variables)
+        },
+        unit=rows.line,
+        sheets=rows.sheets,
     )
 
 
@@ -122,6 +131,8 @@ def _variables(
         values = rows.column(name)
         if not any(values):
             notes.append(Note(Statement.said("plan", "empty column", name=name)))
+        elif name in asked.varied:
+            found.append(name)
         elif len(set(values)) == 1:
             said = Statement.said("plan", "one value", name=name, code=values[0])
             notes.append(Note(said))
@@ -135,6 +146,15 @@ def _variables(
             "is this a template that lists cells?"
         )
     return tuple(found), notes
+
+
+def _first(rows: Rows, name: str) -> dict[str, int]:
+    """The codes of a column, with the first line of each."""
+    found: dict[str, int] = {}
+    for line, code in zip(rows.lines, rows.column(name), strict=True):
+        if code:
+            found.setdefault(code, line)
+    return found
 
 
 def _totals(rows: Rows, variables: Sequence[str], asked: Columns) -> dict[str, str]:

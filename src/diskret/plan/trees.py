@@ -6,12 +6,13 @@ tree it is published under its name; else it gets a name of its own, so that it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from diskret.errors import JobError
 from diskret.hierarchy import Hierarchy
-from diskret.plan.values import Axis, Breakdown, leaf_bits
+from diskret.plan.values import Axis, Breakdown, Note, PlannedTable, leaf_bits
+from diskret.texts import Statement
 
 _SHOWN = 5
 
@@ -35,6 +36,14 @@ class PublishedTree:
         """How many codes are published, the total included."""
         dropped = sum(len(codes) for codes in self.groups.values())
         return len(self.tree) - dropped
+
+
+def added_codes(axes: Mapping[str, Axis], tables: Sequence[PlannedTable]) -> list[Note]:
+    """What tables publish although nobody asked for it, in the order of the tables."""
+    breakdowns = dict.fromkeys(one for table in tables for one in table.by if one.tree)
+    made = (published_tree(axes[one.axis], one) for one in breakdowns)
+    said = dict.fromkeys((code, whole) for tree in made for code, whole in tree.added.items())
+    return [Note(Statement.said("plan", "added", code=code, whole=whole)) for code, whole in said]
 
 
 def published_tree(axis: Axis, breakdown: Breakdown) -> PublishedTree:

@@ -64,6 +64,10 @@ class Asked:
     listed: whether the template lists cells with their codes, and no names of variables only.
     says_flat: whether a variable of which no tree is named has none.
     notes: what was passed over.
+    passed: column that was passed over → code → the line in which it stands first.
+    unit: what a line is called there: ``"line"`` or ``"row"``.
+    sheets: the line before the first of each sheet → the sheet; lines of a folder of workbooks are
+        counted over all its sheets.
     """
 
     file: str
@@ -75,6 +79,9 @@ class Asked:
     listed: bool = False
     says_flat: bool = False
     notes: tuple[Note, ...] = ()
+    passed: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    unit: str = "line"
+    sheets: Mapping[int, str] = field(default_factory=dict[int, str])
 
 
 @dataclass(frozen=True)

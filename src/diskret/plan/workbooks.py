@@ -8,8 +8,8 @@ from pathlib import Path
 
 from diskret.errors import JobError
 from diskret.plan.rows import Rows, sheets
-from diskret.plan.template import INDICATOR, Columns, read_template
-from diskret.plan.values import Asked, Description, Note
+from diskret.plan.template import INDICATOR, PERIOD, Columns, read_template
+from diskret.plan.values import Asked, Description
 
 
 def read_workbooks(folder: Path, columns: Columns) -> Asked:
@@ -17,12 +17,39 @@ def read_workbooks(folder: Path, columns: Columns) -> Asked:
     paths = sorted(p for p in folder.glob("*.xlsx") if not p.name.startswith("~$"))
     if not paths:
         raise JobError(f"{folder}: there are no workbooks (.xlsx) in this folder")
-    read = [
-        read_template(_long(rows, columns), replace(columns, indicator=INDICATOR))
-        for path in paths
-        for rows in sheets(path)
-    ]
-    return _together(folder, read)
+    listed = [_long(rows, columns) for path in paths for rows in sheets(path)]
+    if not listed:
+        raise JobError(f"{folder}: all sheets of all workbooks are empty")
+    columns = replace(columns, indicator=INDICATOR, varied=_varied(listed))
+    return _together(folder, [read_template(rows, columns) for rows in _joined(folder, listed)])
+
+
+def _joined(folder: Path, listed: list[Rows]) -> list[Rows]:
+    """The rows of sheets with the same columns, one below the other; lines count over all."""
+    by_columns: dict[frozenset[str], Rows] = {}
+    start = 0
+    for rows in listed:
+        alike = frozenset(rows.columns)
+        first = by_columns.setdefault(alike, Rows(folder.name, rows.columns, (), (), rows.line))
+        order = [rows.columns.index(name) for name in first.columns]
+        by_columns[alike] = replace(
+            first,
+            values=(*first.values, *(tuple(row[i] for i in order) for row in rows.values)),
+            lines=(*first.lines, *(start + line for line in rows.lines)),
+            sheets={**first.sheets, start: rows.file},
+        )
+        start += rows.lines[-1]
+    return [*by_columns.values()]
+
+
+def _varied(listed: list[Rows]) -> frozenset[str]:
+    """Columns that have other values on other sheets, such as a region that has a sheet each."""
+    values: dict[str, set[str]] = {}
+    for rows in listed:
+        for name in rows.columns:
+            values.setdefault(name, set()).update(rows.column(name))
+    alike = {name for rows in listed for name in rows.columns if len({*rows.column(name)}) == 1}
+    return frozenset(name for name in alike if len(values[name] - {""}) > 1)
 
 
 def _long(rows: Rows, columns: Columns) -> Rows:
@@ -32,7 +59,7 @@ def _long(rows: Rows, columns: Columns) -> Rows:
         named = tuple(INDICATOR if one == name else one for one in rows.columns)
         return replace(rows, columns=named)
     kept = columns.variables or tuple(
-        one for one in rows.columns if not _measures(rows.column(one))
+        one for one in rows.columns if one == PERIOD or not _measures(rows, one)
     )
     kept = tuple(dict.fromkeys([*(columns.fields or ()), *kept]))
     indicators = [one for one in rows.columns if one not in kept]
@@ -52,10 +79,18 @@ def _long(rows: Rows, columns: Columns) -> Rows:
     return Rows(rows.file, (INDICATOR, *kept), tuple(values), tuple(lines), rows.line)
 
 
-def _measures(values: list[str]) -> bool:
-    """Whether a column is empty, or holds values with decimals or of many sizes: no codes."""
-    filled = [value for value in values if value]
-    return not filled or all(_is_number(value) for value in filled)
+def _measures(rows: Rows, name: str) -> bool:
+    """Whether a column is empty, zero, or holds values with decimals or all different: no codes."""
+    filled = [value for value in rows.column(name) if value]
+    if not all(map(_is_number, filled)):
+        return False
+    values = {*filled}
+    if values <= {"0"} or len(values) == len(filled) or any("." in one for one in values):
+        return True
+    raise JobError(
+        f"{rows.file}: the numbers in column {name!r} may be codes or values; name the variables "
+        "in a publication file, [columns] variables = [...]"
+    )
 
 
 def _is_number(text: str) -> bool:
@@ -67,25 +102,36 @@ def _is_number(text: str) -> bool:
 
 
 def _together(folder: Path, read: list[Asked]) -> Asked:
-    """What all sheets ask for; names of tables begin with the sheet where two are alike."""
-    names = [table.name for asked in read for table in asked.tables]
+    """What sheets with different columns ask for; tables of one name are numbered."""
     tables: list[Description] = []
-    for asked in read:
-        for table in asked.tables:
-            alone = names.count(table.name) == 1
-            tables.append(table if alone else replace(table, name=f"{asked.file}: {table.name}"))
     totals: dict[str, str] = {}
     fields: dict[str, Mapping[str, str]] = {}
     codes: dict[str, dict[str, int]] = {}
-    notes: list[Note] = []
+    passed: dict[str, dict[str, int]] = {}
+    sheets: dict[int, str] = {}
+    taken: dict[str, int] = {}
     for asked in read:
+        for table in asked.tables:
+            often = taken[table.name] = taken.get(table.name, 0) + 1
+            name = table.name if often == 1 else f"{table.name} ({often})"
+            tables.append(replace(table, name=name))
         totals |= asked.totals
         fields |= asked.fields
-        notes += asked.notes
-        for variable, own in asked.codes_at.items():
-            for code, line in own.items():
-                codes.setdefault(variable, {}).setdefault(code, line)
-    rows = sum(asked.rows for asked in read)
+        sheets |= asked.sheets
+        for found, of_sheets in ((codes, asked.codes_at), (passed, asked.passed)):
+            for column, own in of_sheets.items():
+                for code, line in own.items():
+                    found.setdefault(column, {}).setdefault(code, line)
     return Asked(
-        folder.name, tuple(tables), rows, totals, fields, codes, listed=True, notes=tuple(notes)
+        folder.name,
+        tuple(tables),
+        sum(asked.rows for asked in read),
+        totals,
+        fields,
+        codes,
+        listed=True,
+        notes=tuple(dict.fromkeys(note for asked in read for note in asked.notes)),
+        passed=passed,
+        unit="row",
+        sheets=sheets,
     )

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from diskret.errors import JobError
+from diskret.jobs.programme import read_programme
 from diskret.jobs.text_files import TextFile, write_files
+from diskret.plan.options import PUBLICATION
+from diskret.plan.page import PAGE, plan_page
 from diskret.plan.programme import MADE, PROGRAMME, programme_files
 from diskret.plan.values import Plan
 
 
-def write(plan: Plan, folder: str | Path = "plan") -> tuple[Path, ...]:
+def write(plan: Plan, folder: str | Path = "plan", *, language: str = "en") -> tuple[Path, ...]:
     r"""Write a plan as a programme that ``diskret protect`` carries out as it is.
 
     All files are written, or none. All are for the office only: the job holds the parameters of
@@ -21,8 +27,10 @@ def write(plan: Plan, folder: str | Path = "plan") -> tuple[Path, ...]:
     plan
         In which no question is open.
     folder
-        Gets ``programme.toml``, its job ``release.toml``, and code trees. What an earlier plan
-        wrote there is replaced.
+        Gets ``programme.toml``, its job ``release.toml``, code trees, and ``plan.html``, which says
+        what hangs together and why. What an earlier plan wrote there is replaced.
+    language
+        Of the page: ``"en"`` or ``"de"``.
 
     Returns
     -------
@@ -55,7 +63,7 @@ def write(plan: Plan, folder: str | Path = "plan") -> tuple[Path, ...]:
     ... ''', encoding="utf-8")
     >>> plan = dk.plan.read(folder / "publication.toml")
     >>> [path.name for path in dk.plan.write(plan, folder / "plan")]
-    ['programme.toml', 'release.toml']
+    ['programme.toml', 'release.toml', 'plan.html']
     """
     if plan.questions:
         raise JobError(
@@ -63,12 +71,36 @@ def write(plan: Plan, folder: str | Path = "plan") -> tuple[Path, ...]:
             "diskret plan and plan.questions list them; answer them in a publication file"
         )
     folder = Path(folder)
-    files = programme_files(plan, folder)
+    files = {**programme_files(plan, folder), PAGE: plan_page(plan, language)}
     _check_free(folder, list(files))
+    _check_runs(plan, folder, files)
     folder.mkdir(parents=True, exist_ok=True)
-    outputs = [TextFile(folder / name, text, internal=True) for name, text in files.items()]
+    outputs = _in(folder, files)
     write_files(outputs)
     return tuple(output.path for output in outputs)
+
+
+def _in(folder: Path, files: Mapping[str, str]) -> list[TextFile]:
+    return [TextFile(folder / name, text, internal=True) for name, text in files.items()]
+
+
+def _check_runs(plan: Plan, folder: Path, files: Mapping[str, str]) -> None:
+    """The programme can be read: what was copied into it is what a job may say."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # beside the folder, where paths that are seen from it lead to the same files
+    with TemporaryDirectory(dir=folder.parent, prefix=".plan-") as room:
+        write_files(
+            [TextFile(Path(room) / name, text, internal=True) for name, text in files.items()]
+        )
+        try:
+            read_programme(Path(room) / PROGRAMME)
+        except JobError as error:
+            said = str(error).replace(f"{room}{os.sep}", "")
+            path = plan.answers.path or PUBLICATION
+            raise JobError(
+                f"{path}: the programme that is made of it would not run, so nothing was "
+                f"written; correct what it says of this: {said}"
+            ) from error
 
 
 def _check_free(folder: Path, names: list[str]) -> None:

@@ -83,7 +83,12 @@ class PerturbedRecords(ChangedValues):
         return changed_earlier(release, self.published, self.known)
 
     def release(
-        self, keys: SecretKeys, *, explain: int = 0, progress: Progress = silent
+        self,
+        keys: SecretKeys,
+        *,
+        explain: int = 0,
+        previous: Published | None = None,
+        progress: Progress = silent,
     ) -> Release:
         """What is written and recorded of the table; parameters as of `Result.release`."""
         internal = partial(write_certificate_only, self.certificate, self.settings)

@@ -147,7 +147,12 @@ class PerturbedResult(ChangedValues):
         return changed_earlier(release, self.published, self.known, self.table.measure.sum)
 
     def release(
-        self, keys: SecretKeys, *, explain: int = 0, progress: Progress = silent
+        self,
+        keys: SecretKeys,
+        *,
+        explain: int = 0,
+        previous: Published | None = None,
+        progress: Progress = silent,
     ) -> Release:
         """What is written and recorded of the table; parameters as of `Result.release`."""
         return release_of(

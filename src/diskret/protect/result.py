@@ -20,13 +20,14 @@ from diskret.errors import DiskretError, InputError
 from diskret.io import FrameKind, from_arrow
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
+from diskret.protect.editions import since_columns
 from diskret.protect.explanations import explanation_columns
 from diskret.publish.contract import Internal, Look, Memory, Protected, Release
 from diskret.publish.office.tables import fingerprint
 from diskret.publish.pages.public import write_public_report
 from diskret.publish.store.cells import keyed_contributions
 from diskret.rules import Sensitivity
-from diskret.tables import Derived, Earlier, Published, Table
+from diskret.tables import Derived, Difference, Earlier, Published, Table
 from diskret.tables.cells import public_columns, table_columns
 
 if TYPE_CHECKING:
@@ -131,7 +132,12 @@ class Result:
         return None
 
     def release(
-        self, keys: SecretKeys, *, explain: int = 0, progress: Progress = silent
+        self,
+        keys: SecretKeys,
+        *,
+        explain: int = 0,
+        previous: Published | None = None,
+        progress: Progress = silent,
     ) -> Release:
         """What is written and recorded of the table.
 
@@ -141,6 +147,8 @@ class Result:
             The office's keys, for fingerprints.
         explain
             As of `write`.
+        previous
+            The table as the last delivery showed it.
         progress
             Told about the task ``"explain"``.
         """
@@ -149,7 +157,7 @@ class Result:
         def internal(folder: Path, look: Look, certificate: Mapping[str, Any]) -> None:
             from diskret.protect.write_internal import write_internal
 
-            write_internal(self, folder, look, found, keys)
+            write_internal(self, folder, look, found, keys, previous)
 
         def memory(release: str) -> Memory:
             who = self.table.contributions
@@ -279,6 +287,58 @@ class Result:
         found = self.explanations(limit, progress)
         return from_arrow(self.explanation_cells(found), self.frame_kind)
 
+    def since(
+        self, previous: Published, limit: int | None = None, progress: Progress = silent
+    ) -> Any:
+        """What is hidden or shown for the first time since the last delivery, and why.
+
+        Cells are matched by their codes. Confidential.
+
+        Parameters
+        ----------
+        previous
+            The table as it was delivered last, e.g. ``Published.read(folder, name)``; it has the
+            same variables, in any order.
+        limit, progress
+            As of [`explain`][diskret.Result.explain].
+
+        Returns
+        -------
+        frame
+            The user's own kind, with a row for each cell that is newly ``hidden`` or newly
+            ``shown`` (`change`): its codes; `previous` (null if it was hidden or not there),
+            `previous_status` (published | suppressed | empty | absent), `now` (the true value),
+            `status` (as in `cells`);
+
+            - `why`: ``rule`` (unsafe now, see `rule`), the kind of reason of a secondary as
+              `explain` gives it (``protects``, ``hides``, ``together``, ``contributors``,
+              ``not examined``), or ``not needed`` of what is shown;
+            - `needed_by`: the cells that a secondary is hidden for; `needed_by_new`: whether one
+              of them is newly hidden, too (null: none is in this table);
+            - `equations_changed`: whether the parent, siblings or children of one of its codes
+              are others than in the last delivery.
+
+        Raises
+        ------
+        InputError
+            The tables have other variables or measures, or are about the same cells.
+
+        Examples
+        --------
+        >>> import diskret as dk
+        >>> cells = pa.table({"region": ["N", "S", "W"], "firms": [7, 2, 5]})
+        >>> by, rule = {"region": None}, dk.rules.MinimumFrequency(3)
+        >>> last = dk.suppress(dk.Table.from_cells(cells, by=by, count="firms"), rule)
+        >>> cells = pa.table({"region": ["N", "S", "W"], "firms": [2, 8, 5]})
+        >>> table = dk.Table.from_cells(cells, by=by, count="firms", vintage="2026")
+        >>> found = dk.suppress(table, rule).since(last.published).to_pylist()
+        >>> [(row["region"], row["change"], row["why"]) for row in found]
+        [('N', 'hidden', 'rule'), ('S', 'shown', 'not needed')]
+        """
+        Difference("since", self.published, previous)  # they can be compared
+        columns = since_columns(self, previous, self.explanations(limit, progress))
+        return from_arrow(columns, self.frame_kind)
+
     def explanations(self, limit: int | None = None, progress: Progress = silent) -> Explanations:
         """The same by positions of cells in C order and in scaled units. Confidential."""
         proof = self.proof
@@ -390,6 +450,7 @@ class Result:
         derived: Sequence[Derived] = (),
         neutralise: bool = False,
         releases: Sequence[str | PathLike[str]] = (),
+        previous: str | PathLike[str] | None = None,
         progress: Progress = silent,
     ) -> Path:
         """Write ``public/`` and ``internal/`` into a folder; all or nothing.
@@ -431,6 +492,10 @@ class Result:
             and `Published.read` take it away again. Without it there is a warning.
         releases
             Folders of other releases, e.g. that of the earlier period of a growth rate.
+        previous
+            Folder of the last delivery, in which a table has the same name: what is shown
+            otherwise now is written into ``<name>_difference.csv``, and what is hidden or shown for
+            the first time, and why, into ``internal/``, see [`since`][diskret.Result.since].
         progress
             Called with ``("explain", secondaries done, all secondaries)``.
 
@@ -463,5 +528,6 @@ class Result:
             derived=derived,
             neutralise=neutralise,
             releases=releases,
+            previous=previous,
             progress=progress,
         )

@@ -15,6 +15,7 @@ from diskret.progress import Progress, silent
 from diskret.protect.linked import check_alike, known_empty, linked
 from diskret.protect.safe_intervals import with_intervals
 from diskret.publish.contract import Look, Protected
+from diskret.publish.difference import differences_to
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
 from diskret.publish.read import Releases
 from diskret.publish.write import Staging, check_look, write_releases
@@ -48,6 +49,7 @@ class WritingSeveral(Writing, total=False):
     derived: Sequence[Derived]
     combined: str | Mapping[str, Sequence[str]] | None
     releases: Releases
+    previous: str | PathLike[str] | None
 
 
 def write(
@@ -66,6 +68,7 @@ def write(
     combined: str | Mapping[str, Sequence[str]] | None = None,
     neutralise: bool = False,
     releases: Releases = (),
+    previous: str | PathLike[str] | None = None,
     progress: Progress = silent,
     staging: Staging | None = None,
 ) -> Path:
@@ -76,7 +79,7 @@ def write(
     results
         The results; all that were protected together.
     folder, formats, language, symbols, template, keys, explain, derived, neutralise, releases, \
-progress
+previous, progress
         As for one result.
     titles
         Name of a result → heading of its workbook and report.
@@ -105,15 +108,23 @@ progress
         results = intervals_of(results, secret, progress)
     _check_derived(derived)
     tables = [result.published for result in results]
+    differences = [] if previous is None else differences_to(tables, previous)
+    before = {one.now.name: one.previous for one in differences}
     return write_releases(
-        [result.release(secret, explain=explain, progress=progress) for result in results],
+        [
+            result.release(
+                secret, explain=explain, previous=before.get(result.name), progress=progress
+            )
+            for result in results
+        ],
         folder,
         look,
         secret,
         template=template,
         derived=derived,
         combined=_side_by_side([*tables, *derived], combined),
-        elsewhere=releases,
+        differences=differences,
+        elsewhere=[*releases, *([] if previous is None else [previous])],
         staging=staging,
     )
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from diskret.attack import Explanations, NoiseCertificate
 from diskret.keys import SecretKeys
+from diskret.protect.editions import since_columns
 from diskret.publish.contract import Look, software
 from diskret.publish.formats.data_files import write_columns_parquet, write_internal_csv
 from diskret.publish.formats.workbooks import write_internal_xlsx
@@ -18,6 +19,7 @@ from diskret.publish.office.tables import write_insiders, write_sums
 from diskret.publish.office.witnesses import write_witnesses
 from diskret.publish.pages.internal import write_internal_report
 from diskret.publish.pages.public import write_internal_changed_report
+from diskret.tables import Published
 
 if TYPE_CHECKING:
     from diskret.protect.perturbed_result import PerturbedResult
@@ -25,14 +27,25 @@ if TYPE_CHECKING:
 
 
 def write_internal(
-    result: Result, folder: Path, look: Look, explanations: Explanations | None, keys: SecretKeys
+    result: Result,
+    folder: Path,
+    look: Look,
+    explanations: Explanations | None,
+    keys: SecretKeys,
+    previous: Published | None = None,
 ) -> None:
-    """Write the office's files of a table with suppressed cells."""
+    """Write the office's files of a table with suppressed cells.
+
+    `previous`: the table as the last delivery showed it.
+    """
     name, proof = result.name, result.certificate
     _write_cells(name, result.internal_cells, folder, look)
     if explanations is not None:
         reasons = result.explanation_cells(explanations)
         write_internal_csv(reasons, folder / f"{name}.explanations.csv", look.neutralise)
+    if previous is not None:
+        since = since_columns(result, previous, explanations)
+        write_internal_csv(since, folder / f"{name}.since.csv", look.neutralise)
     if "html" in look.formats:
         write_internal_report(
             result.published,

@@ -175,7 +175,12 @@ class Protected(Protocol):
         ...
 
     def release(
-        self, keys: SecretKeys, *, explain: int = 0, progress: Progress = silent
+        self,
+        keys: SecretKeys,
+        *,
+        explain: int = 0,
+        previous: Published | None = None,
+        progress: Progress = silent,
     ) -> Release:
         """What is written and recorded of it."""
         ...

@@ -72,7 +72,7 @@ def read_derived(
             name = source["table"]
             if "files" not in source:
                 inputs.append(tables[name])
-            elif (found := _released(name, source["files"], releases)) is None:
+            elif (found := released(name, source["files"], releases)) is None:
                 return None
             else:
                 inputs.append(found)
@@ -123,8 +123,8 @@ def _source(
     if any(table.name == other.name and same_published(table, other) for other in tables):
         return {"table": table.name}
     for folder in releases:
-        files = _listed(public_folder(folder), table.name)
-        found = _released(table.name, files, [folder]) if files else None
+        files = listed_files(public_folder(folder), table.name)
+        found = released(table.name, files, [folder]) if files else None
         if found is not None and same_published(found, table):
             return {"table": table.name, "files": files}
     where = f" nor in {', '.join(map(str, releases))}" if releases else ""
@@ -136,20 +136,20 @@ def _source(
     )
 
 
-def _released(name: str, files: Mapping[str, str], releases: Releases) -> Published | None:
+def released(name: str, files: Mapping[str, str], releases: Releases) -> Published | None:
     """The table with these digests in the releases; its certificate must list them too."""
     for folder in releases:
         public = public_folder(folder)
         paths = {file: public / file for file in _files(name)}
         there = all(path.is_file() for path in paths.values())
-        if there and {f: digest(path) for f, path in paths.items()} == files == _listed(
+        if there and {f: digest(path) for f, path in paths.items()} == files == listed_files(
             public, name
         ):
             return Published.read(public, name)
     return None
 
 
-def _listed(public: Path, name: str) -> dict[str, str]:
+def listed_files(public: Path, name: str) -> dict[str, str]:
     """Digests of a table's files as its certificate states them; empty if it has none."""
     try:
         content = read_json(public / f"{name}{CERTIFICATE}")

@@ -12,6 +12,7 @@ from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.publish.contract import Look, Records, Release, software
 from diskret.publish.derived import COMBINED, DERIVED, combined_outline, derived_outline
+from diskret.publish.difference import PREVIOUS, difference_outline
 from diskret.publish.digests import digest
 from diskret.publish.formats.data_files import (
     write_columns,
@@ -26,7 +27,7 @@ from diskret.publish.guard.check import FilledTemplate, check_public
 from diskret.publish.json_files import write_json
 from diskret.publish.read import Releases
 from diskret.publish.staging import Stage, staged
-from diskret.tables import Derived, Published, SideBySide
+from diskret.tables import Derived, Difference, Published, SideBySide
 from diskret.tables.public_files import check_file_name, structure
 from diskret.texts import check_language
 
@@ -43,6 +44,7 @@ def write_releases(
     template: str | PathLike[str] | None = None,
     derived: Sequence[Derived] = (),
     combined: Sequence[SideBySide] = (),
+    differences: Sequence[Difference] = (),
     elsewhere: Releases = (),
     staging: Staging | None = None,
 ) -> Path:
@@ -50,8 +52,9 @@ def write_releases(
 
     `folder` is missing, empty, or holds releases written before, which are replaced. `keys` seal
     the list of all files. `template` is a workbook in the layout of the office to fill; `derived`
-    and `combined` get a file of its own for each figure, and for tables side by side. Derived
-    figures may refer to releases in the folders `elsewhere`. `staging` gets the files into the
+    and `combined` get a file of its own for each figure, and for tables side by side, and
+    `differences` one for each table that the last delivery has, too. Derived figures and
+    differences may refer to releases in the folders `elsewhere`. `staging` gets the files into the
     folder together with an entry in a ledger; None: all at once.
 
     `InputError`: two things would have the same file name, the folder holds other files, or a
@@ -67,8 +70,9 @@ def write_releases(
     outlines = [
         *((one, DERIVED, derived_outline(one, tables, elsewhere)) for one in derived),
         *((one, COMBINED, combined_outline(one)) for one in combined),
+        *((one, PREVIOUS, difference_outline(one, elsewhere)) for one in differences),
     ]
-    _check_file_names([*public, *derived, *combined])
+    _check_file_names([*public, *derived, *combined, *differences])
     with staging(folder) if staging else staged(folder, keys) as stage:
         filled = None
         if template is not None:
@@ -81,10 +85,17 @@ def write_releases(
             shared.append(f"{shown.name}{ending}")
             write_json(outline, stage.public / shared[-1])
         for release in releases:
-            certificate = _write_public(release, stage.public, look, shared)
+            said = next((one for one in differences if one.now is release.public), None)
+            certificate = _write_public(release, stage.public, look, shared, said)
             release.internal(stage.internal, look, certificate)
         check_public(
-            stage.public, public, filled, derived=derived, combined=combined, releases=elsewhere
+            stage.public,
+            public,
+            filled,
+            derived=derived,
+            combined=combined,
+            differences=differences,
+            releases=elsewhere,
         )
     return Path(folder)
 
@@ -103,7 +114,11 @@ def check_look(formats: Sequence[str], admissible: Sequence[str], language: str)
 
 
 def _write_public(
-    release: Release, folder: Path, look: Look, shared: Sequence[str]
+    release: Release,
+    folder: Path,
+    look: Look,
+    shared: Sequence[str],
+    difference: Difference | None,
 ) -> dict[str, Any]:
     """Data, page and certificate; the certificate lists the files that all have in common too."""
     name, title = release.name, look.titles.get(release.name)
@@ -112,6 +127,11 @@ def _write_public(
     listed = {file: digest(folder / file) for file in (*shared, *files)}
     certificate = {
         **release.certificate,
+        **(
+            {}
+            if difference is None
+            else {"difference": {"name": difference.name, **difference.counts}}
+        ),
         "files": listed,
         "inputs": release.inputs,
         "software": software(),
@@ -154,7 +174,9 @@ def _write_records(records: Records, folder: Path, look: Look) -> list[str]:
     return files
 
 
-def _check_file_names(written: Sequence[Published | Records | Derived | SideBySide]) -> None:
+def _check_file_names(
+    written: Sequence[Published | Records | Derived | SideBySide | Difference],
+) -> None:
     """Refuse two things that would be written into the same file on some system."""
     seen: dict[str, str] = {}
     for one in written:

@@ -1,5 +1,8 @@
 """How easily a person or firm is recognised in microdata."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from diskret.risk.distributions import Distributions, Measure, by_record
 from diskret.risk.frequencies import Frequencies, Missing, frequencies, k_map
 from diskret.risk.individual import (
@@ -12,6 +15,10 @@ from diskret.risk.individual import (
 )
 from diskret.risk.keys import Classes, Keys, classes
 
+if TYPE_CHECKING:
+    from diskret.risk.synthetic_files import SyntheticRisk as SyntheticRisk
+    from diskret.risk.synthetic_files import synthetic as synthetic
+
 __all__ = [
     "Classes",
     "Compat",
@@ -21,6 +28,7 @@ __all__ = [
     "Keys",
     "Measure",
     "Missing",
+    "SyntheticRisk",
     "by_record",
     "classes",
     "frequencies",
@@ -29,4 +37,12 @@ __all__ = [
     "individual_threshold",
     "k_map",
     "person_thresholds",
+    "synthetic",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What compares whole files is imported when it is first used."""
+    if name in ("SyntheticRisk", "synthetic"):
+        return getattr(import_module("diskret.risk.synthetic_files"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

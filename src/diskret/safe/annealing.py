@@ -29,8 +29,9 @@ _WALL = (1.0, 0.5)
 _FAITHFUL = 30
 _HEAT_NEW = (0.05, 0.01)
 _WALL_NEW = (0.7, 0.3)
-#: Exchanges leave most tables of one variable as they are, so that these may weigh more then.
-_MARGIN = 8.0
+#: How much more tables of one variable weigh, which are few and looked at most; and if new
+#: combinations may come up, because exchanges leave most of these tables as they are.
+_MARGIN = (3.0, 40.0)
 #: Neighbours in the order of a sweep that a row is changed together with.
 _WINDOW = 6
 #: Rows that are looked at together, at least and at most, and how many times more in parallel.
@@ -207,7 +208,7 @@ class Run:
         heat = heats[0] * (heats[1] / heats[0]) ** share * len(self.problem.tables)
         wall = (walls[0] + (walls[1] - walls[0]) * share) * max(self.trace[-1][1], 1)
         minimum = self.problem.minimum
-        margin = _MARGIN if new else 1.0
+        margin = _MARGIN[new]
         costs = _potential(self.laid, minimum, wall * 3 / minimum, margin)
         return costs, max(heat, _COLD) * SCALE
 

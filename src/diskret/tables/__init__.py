@@ -3,6 +3,7 @@
 from diskret.tables.cells import CHANGES, NO_BOUND
 from diskret.tables.contributions import Contributions, Measure
 from diskret.tables.derived import Derived
+from diskret.tables.difference import Difference
 from diskret.tables.dimension import Dimension
 from diskret.tables.perturbed import Noise, Perturbed
 from diskret.tables.published import Publication, Published, together
@@ -15,6 +16,7 @@ __all__ = [
     "CHANGES",
     "Contributions",
     "Derived",
+    "Difference",
     "Dimension",
     "Earlier",
     "Measure",

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from diskret.errors import InputError
 from diskret.tables.cells import STATUS, check_names, codes_columns
 from diskret.tables.derived import Derived, same_dimensions
+from diskret.tables.difference import Difference
 from diskret.tables.public_files import check_file_name, decimal_text
 from diskret.tables.published import Published
 
@@ -76,6 +77,13 @@ def side_by_side_text(combined: SideBySide) -> pa.Table:
     return pa.table(columns)
 
 
+def columns_text(shown: Derived | SideBySide | Difference) -> pa.Table:
+    """The columns of the public CSV of anything that is made of published tables, as text."""
+    if isinstance(shown, Difference):
+        return shown.text
+    return derived_text(shown) if isinstance(shown, Derived) else side_by_side_text(shown)
+
+
 def exact_columns(text: pa.Table, decimals: dict[str, int]) -> pa.Table:
     """The same with some columns as integers, or exact decimals; null where empty."""
     for name, places in decimals.items():
@@ -85,8 +93,10 @@ def exact_columns(text: pa.Table, decimals: dict[str, int]) -> pa.Table:
     return text
 
 
-def decimals_of(shown: Derived | SideBySide) -> dict[str, int]:
+def decimals_of(shown: Derived | SideBySide | Difference) -> dict[str, int]:
     """Column of figures → its decimals."""
+    if isinstance(shown, Difference):
+        return shown.decimals
     parts = (shown,) if isinstance(shown, Derived) else shown.parts
     return {part.name: part.decimals for part in parts}
 

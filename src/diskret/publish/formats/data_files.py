@@ -21,13 +21,12 @@ import pyarrow.parquet as pq
 from diskret.io.columns import some
 from diskret.io.formulas import formulas, with_marks
 from diskret.publish.formats.workbooks import write_columns_xlsx
-from diskret.tables import Derived, Published, SideBySide
+from diskret.tables import Derived, Difference, Published, SideBySide
 from diskret.tables.public_files import exact_cells, public_cells
 from diskret.tables.side_by_side import (
+    columns_text,
     decimals_of,
-    derived_text,
     exact_columns,
-    side_by_side_text,
 )
 
 # bounds the memory of one block of lines, and keeps it below Arrow's 2 GiB of text
@@ -90,27 +89,40 @@ def write_records(
 
 
 def write_columns(
-    shown: Derived | SideBySide,
+    shown: Derived | SideBySide | Difference,
     folder: Path,
     formats: Collection[str],
     language: str = "en",
     neutralise: bool = False,
 ) -> list[str]:
-    """Write a derived figure, or tables side by side, into the public folder; the files' names.
+    """Write anything made of published tables into the public folder; the files' names.
 
     ``<name>.csv`` is always written; ``"parquet"`` and ``"xlsx"`` add a file each, the workbook in
     `language`.
     """
-    text = derived_text(shown) if isinstance(shown, Derived) else side_by_side_text(shown)
-    decimals = decimals_of(shown)
-    written = [f"{shown.name}.csv"]
+    return write_text_columns(
+        shown.name, columns_text(shown), decimals_of(shown), folder, formats, language, neutralise
+    )
+
+
+def write_text_columns(
+    name: str,
+    text: pa.Table,
+    decimals: dict[str, int],
+    folder: Path,
+    formats: Collection[str],
+    language: str = "en",
+    neutralise: bool = False,
+) -> list[str]:
+    """The same for columns of text, of which those in `decimals` are numbers."""
+    written = [f"{name}.csv"]
     path = folder / written[0]
     _write_csv(_safe(text, path, neutralise), path)
     if "parquet" in formats:
-        written.append(f"{shown.name}.parquet")
+        written.append(f"{name}.parquet")
         write_columns_parquet(exact_columns(text, decimals), folder / written[-1])
     if "xlsx" in formats:
-        written.append(f"{shown.name}.xlsx")
+        written.append(f"{name}.xlsx")
         exact = exact_columns(text, decimals)
         write_columns_xlsx(exact, decimals, folder / written[-1], language)
     return written

@@ -11,14 +11,16 @@ from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.from_json import read_json
 from diskret.publish.contract import Records
 from diskret.publish.derived import COMBINED, DERIVED
+from diskret.publish.difference import PREVIOUS
 from diskret.publish.digests import CERTIFICATE, check_digests, is_lock
 from diskret.publish.guard.derived import combined_problems, derived_problems
+from diskret.publish.guard.difference import difference_problems, said_problems
 from diskret.publish.guard.microdata import MICRODATA_ENDINGS, records_problems
 from diskret.publish.guard.tables import PUBLIC_ENDINGS, table_problems
 from diskret.publish.guard.template import template_problems
 from diskret.publish.guard.workbook import workbook_secrets
 from diskret.publish.read import Releases
-from diskret.tables import Derived, Published, SideBySide
+from diskret.tables import Derived, Difference, Published, SideBySide
 
 _COLUMNS = (".csv", ".parquet", ".xlsx")
 #: What the names of files may end with.
@@ -27,6 +29,7 @@ _ENDINGS: Mapping[str, tuple[str, ...]] = {
     "records": MICRODATA_ENDINGS,
     "figures": (*_COLUMNS, DERIVED),
     "combined": (*_COLUMNS, COMBINED),
+    "differences": (*_COLUMNS, PREVIOUS),
 }
 
 
@@ -49,15 +52,17 @@ def check_public(
     *,
     derived: Sequence[Derived] = (),
     combined: Sequence[SideBySide] = (),
+    differences: Sequence[Difference] = (),
     releases: Releases = (),
 ) -> None:
     """Refuse a public folder that holds anything beyond what may leave.
 
     All data must read back to exactly what was proven; certificates, workbooks and pages hold what
-    is on a list; derived figures follow from published values, those in `releases` included.
+    is on a list; derived figures and differences follow from published values, those in `releases`
+    included.
     """
     folder = Path(folder)
-    problems = list(_names(folder, public, filled, derived, combined))
+    problems = list(_names(folder, public, filled, derived, combined, differences))
     if not problems:
         tables = [one for one in public if isinstance(one, Published)]
         for one in public:
@@ -69,6 +74,12 @@ def check_public(
         for shown in combined:
             problems += combined_problems(folder, shown, tables)
             problems += workbook_secrets(folder / f"{shown.name}.xlsx")
+        for one in differences:
+            problems += difference_problems(folder, one, releases)
+            problems += workbook_secrets(folder / f"{one.name}.xlsx")
+        for table in () if problems else tables:
+            said = read_json(folder / f"{table.name}{CERTIFICATE}").get("difference")
+            problems += said_problems(folder, table, said)
         if filled is not None:
             path = folder / filled.name
             problems += template_problems(path, filled.template, tables, filled.texts)
@@ -81,7 +92,7 @@ def check_public(
 
 
 def file_names(**named: Iterable[str]) -> set[str]:
-    """All files that a release may hold, by names of tables, records, figures and combined."""
+    """All files that a release may hold, by the names of what is in it, by `_ENDINGS`."""
     return {
         name + ending
         for what, names in named.items()
@@ -96,12 +107,14 @@ def _names(
     filled: FilledTemplate | None,
     derived: Sequence[Derived],
     combined: Sequence[SideBySide],
+    differences: Sequence[Difference],
 ) -> Iterator[str]:
     expected = file_names(
         tables=[one.name for one in public if isinstance(one, Published)],
         records=[one.name for one in public if isinstance(one, Records)],
         figures=[figure.name for figure in derived],
         combined=[shown.name for shown in combined],
+        differences=[one.name for one in differences],
     )
     if filled is not None:
         # it must not take the place of a table's own workbook, which is checked otherwise

@@ -16,6 +16,7 @@ from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
 from diskret.publish.guard.workbook import workbook_secrets
 from diskret.tables import Published
+from diskret.tables.difference import COUNTED
 from diskret.tables.public_files import exact_cells, structure
 
 #: What the names of public files may end with, after the name of a table.
@@ -33,6 +34,7 @@ PUBLIC_CERTIFICATE: Form = {
     "outer_intervals": int,
     "single_equations": bool,
     "intervals": {"lower": _ENDS, "upper": _ENDS, "*": [str]},
+    "difference": {"name": str, **dict.fromkeys(COUNTED, int)},
     "shown": {"method": str, "base": (int, float), "additive": bool},
     "inputs": {"table": str},
 }

@@ -144,16 +144,7 @@ def write_page(
     **shown: Any,
 ) -> None:
     """Write a page from the template of that name; `shown` is what the template fills in."""
-    # Jinja2 is imported with the first page, not with the verbs
-    from diskret.texts.markup import Markup, asset, template
-
-    page = template(__package__ or "", f"{name}.html").render(
-        words=words,
-        style=Markup("").join(Markup("\n") + asset(__package__ or "", file) for file in style),
-        footer=words.said("made", software=str(certificate.get("software", "diskret"))),
-        statements=_statements(certificate, words),
-        **shown,
-    )
+    page = page_text(name, words, certificate, style=style, **shown)
     try:
         Path(path).write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:
@@ -161,6 +152,27 @@ def write_page(
             f"{path}: the report cannot be written ({error.strerror}); is the folder missing "
             "or full?"
         ) from None
+
+
+def page_text(
+    name: str,
+    words: Words,
+    certificate: Mapping[str, Any],
+    *,
+    style: Sequence[str] = ("style.css",),
+    **shown: Any,
+) -> str:
+    """The page from the template of that name."""
+    # Jinja2 is imported with the first page, not with the verbs
+    from diskret.texts.markup import Markup, asset, template
+
+    return template(__package__ or "", f"{name}.html").render(
+        words=words,
+        style=Markup("").join(Markup("\n") + asset(__package__ or "", file) for file in style),
+        footer=words.said("made", software=str(certificate.get("software", "diskret"))),
+        statements=_statements(certificate, words),
+        **shown,
+    )
 
 
 def _statements(certificate: Mapping[str, Any], words: Words) -> list[tuple[str, list[str]]]:

@@ -25,7 +25,8 @@ from diskret.publish.pages.suppressed_cells import (
     width_table,
 )
 from diskret.tables import Published
-from diskret.texts import Words
+from diskret.tables.difference import COUNTED
+from diskret.texts import Words, number
 
 
 def write_public_report(
@@ -53,7 +54,7 @@ def write_public_report(
         kind=words["public"],
         overview=overview(published, words),
         files=file_list(certificate, words),
-        **{**_NOTHING, **parts},
+        **{**_NOTHING, **parts, "difference": _difference(certificate, words)},
     )
 
 
@@ -99,7 +100,8 @@ def write_internal_changed_report(
 
 #: Parts of the template that one of the pages does not have.
 _NOTHING: dict[str, Any] = {
-    **dict.fromkeys(("map", "shares", "intervals", "losses", "attacker", "figures", "settings")),
+    **dict.fromkeys(("map", "difference", "shares", "intervals", "losses", "attacker", "figures")),
+    "settings": None,
     "deviations": (),
 }
 
@@ -129,6 +131,18 @@ def _of_changed(
     return {
         "map": _map(published, words) if missing else None,
         "figures": setting_list(figures, words) if figures else None,
+    }
+
+
+def _difference(certificate: Mapping[str, Any], words: Words) -> dict[str, Any] | None:
+    """How many cells show something else than in the last delivery, and in which file they are."""
+    said = certificate.get("difference")
+    if said is None:
+        return None
+    rows = [(words[f"difference {what}"], number(said[what], words.language)) for what in COUNTED]
+    return {
+        "note": words.said("difference note", file=f"{said['name']}.csv"),
+        "counts": DataTable((words["difference kind"], words["number"]), rows),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from os import PathLike
@@ -15,15 +15,19 @@ from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys, key_file
 from diskret.progress import Progress, silent
 from diskret.publish.derived import COMBINED, DERIVED, read_combined, read_derived
+from diskret.publish.difference import PREVIOUS, read_difference, read_outline
 from diskret.publish.digests import CERTIFICATE, check_content, check_digests, check_plain
 from diskret.publish.guard.derived import combined_problems, derived_problems
+from diskret.publish.guard.difference import decimals_in, difference_problems, said_problems
 from diskret.publish.read import Releases, public_folder
 from diskret.publish.verify.changed import CHANGED
-from diskret.publish.verify.files import check_columns, check_names, refuse
+from diskret.publish.verify.files import check_columns, check_names, check_text_columns, refuse
 from diskret.publish.verify.kind import Checked, Kind, Place
 from diskret.publish.verify.microdata import RECORDS, SAFE_FILES
 from diskret.publish.verify.suppressed import SUPPRESSED
 from diskret.tables import Derived, Publication, Published
+from diskret.tables.difference import difference_columns
+from diskret.tables.read_public import read_text
 
 #: All kinds of releases there are, in the order in which they are reported.
 KINDS = (RECORDS, SAFE_FILES, CHANGED, SUPPRESSED)
@@ -88,8 +92,8 @@ def verify(
         what needs the key is not checked, and a line says so.
     releases
         Folders of other releases: those that the tables were attacked beside, as their
-        certificates say, and those that derived figures refer to, e.g. that of the earlier
-        period of a growth rate. What needs a release that is not given is not attacked or
+        certificates say, and those that derived figures and differences refer to, e.g. the last
+        delivery. What needs a release that is not given is not attacked or
         computed again, and the lines say so.
     progress
         Called with ``("attack", done, total)``.
@@ -130,6 +134,8 @@ def verify(
     others = set(read) - {table.name for table in tables}
     for one in found:
         lines += one.lines
+    certified = {name: content for name, (_, content) in read.items()}
+    lines += _verify_differences(public, tables, certified, releases)
     lines += _verify_derived(public, tables, releases, others)
     suppressed = sum(one.suppressed for one in found)
     return VerifyReport(
@@ -184,6 +190,50 @@ def _read(path: Path) -> tuple[Kind, dict[str, Any]]:
     return kind, content
 
 
+# ── what has changed since the last delivery ─────────────────────────────────────────
+
+
+def _verify_differences(
+    public: Path,
+    tables: Sequence[Published],
+    certificates: Mapping[str, Mapping[str, Any]],
+    releases: Releases,
+) -> list[str]:
+    """Compare every table with the last delivery again; a line for each difference that holds."""
+    published = {table.name: table for table in tables}
+    lines: list[str] = []
+    for table in tables:
+        refuse(said_problems(public, table, certificates[table.name].get("difference")))
+    try:
+        for path in sorted(public.glob(f"*{PREVIOUS}")):
+            name = path.name.removesuffix(PREVIOUS)
+            difference = read_difference(path, published, releases)
+            if difference is None:
+                _check_workbook(public, name, path, published)
+                lines.append(
+                    f"{name}: file unchanged; compared with its own table only, because the last "
+                    "delivery is not among the releases given"
+                )
+                continue
+            refuse(difference_problems(public, difference, releases))
+            check_columns(public, difference)
+            lines.append(f"{name}: follows from what both deliveries show")
+    except InputError as error:
+        raise VerificationError(str(error)) from None
+    return lines
+
+
+def _check_workbook(
+    public: Path, name: str, outline: Path, tables: Mapping[str, Published]
+) -> None:
+    """Compare the workbook of a difference with its CSV, without the last delivery."""
+    table = tables[read_outline(outline)["table"]]
+    shown = read_text(public / f"{name}.csv", difference_columns(table))
+    check_text_columns(
+        public, name, shown, {"previous": table.decimals, **decimals_in(shown, table)}
+    )
+
+
 # ── figures and combined tables, computed again from published values ────────────────
 
 
@@ -222,7 +272,11 @@ def _verify_derived(
         raise VerificationError(str(error)) from None
     figures = [path.name.removesuffix(DERIVED) for path in public.glob(f"*{DERIVED}")]
     combined = [path.name.removesuffix(COMBINED) for path in public.glob(f"*{COMBINED}")]
-    return [*lines, *check_names(public, list(published), others, figures, combined)]
+    differences = [path.name.removesuffix(PREVIOUS) for path in public.glob(f"*{PREVIOUS}")]
+    return [
+        *lines,
+        *check_names(public, list(published), others, figures, combined, differences),
+    ]
 
 
 def _combined(

@@ -1,0 +1,537 @@
+"""What a synthetic file tells of the persons or firms whose records it was made from."""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportUnknownParameterType=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.io import FrameKind, coded, from_arrow, source
+from diskret.io.columns import column, numbers, some
+from diskret.io.frames import in_memory
+from diskret.parallel import cores
+from diskret.parameters import Seed, Whole, reading
+from diskret.risk.keys import grouped
+from diskret.utility.both_files import HasRecords, kinds_of
+from diskret.utility.propensity import Categories, Propensity, propensity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Records of a block that is looked at by one core.
+_BLOCK = 256
+#: Quantiles of distances that are told.
+_QUANTILES = (0.01, 0.05, 0.5)
+
+
+@dataclass(frozen=True)
+class Uniques:
+    """Records that are alone with their keys.
+
+    Parameters
+    ----------
+    original, synthetic
+        How many there are in each file.
+    replicated
+        Original ones whose combination of keys is alone in the synthetic file, too.
+    """
+
+    original: int
+    synthetic: int
+    replicated: int
+
+
+@dataclass(frozen=True)
+class Guess:
+    """How well the synthetic file tells a variable of persons whose keys are known.
+
+    Shares of all persons, from 0 to 1.
+
+    Parameters
+    ----------
+    found
+        Their keys occur in the synthetic file.
+    disclosed
+        All synthetic records with their keys have the same value.
+    correct
+        … and it is theirs (DiSCO).
+    right
+        A guess is right: the value of one synthetic record with their keys, drawn at random; who
+        is not found is not guessed (CAP).
+    """
+
+    found: float
+    disclosed: float
+    correct: float
+    right: float
+
+
+@dataclass(frozen=True)
+class TargetRisk:
+    """Guesses at one variable, of original records and of persons who were not used."""
+
+    target: str
+    original: Guess
+    holdout: Guess | None
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How near synthetic records come to the nearest original one, by Gower's distance.
+
+    Parameters
+    ----------
+    copies
+        Share of synthetic records that are equal to an original one.
+    quantiles
+        Distances that 1, 5 and 50 % of the synthetic records do not exceed.
+    holdout_copies, holdout_quantiles
+        The same for the nearest record of as many persons who were not used; None without them.
+    nearer
+        Share of synthetic records that are nearer to an original record than to one of those; half
+        of those that are equally near. ½ if they tell nothing of single records; None without them.
+    """
+
+    copies: float
+    quantiles: tuple[float, ...]
+    holdout_copies: float | None
+    holdout_quantiles: tuple[float, ...] | None
+    nearer: float | None
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Whether it can be told that a record was used, by its distance to the nearest synthetic one.
+
+    Parameters
+    ----------
+    auc
+        Probability that an original record is nearer than one that was not used; equal ones count
+        half. ½: it cannot be told; 1: always.
+    advantage
+        Largest difference between the shares of both below a distance.
+    """
+
+    auc: float
+    advantage: float
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticRisk:
+    """What a synthetic file tells of the original records. Confidential.
+
+    Parameters
+    ----------
+    records, synthetic, holdout
+        Number of records of each file; `holdout` 0 if there is none.
+    uniques
+        Records that are alone with their keys.
+    targets
+        Guesses at each target.
+    closeness
+        Distances to the nearest record.
+    membership
+        None without a holdout.
+    propensity
+        Whether a model tells synthetic from original records.
+    kind
+        The kind of frame that `frame` is.
+    """
+
+    records: int
+    synthetic: int
+    holdout: int
+    uniques: Uniques
+    targets: tuple[TargetRisk, ...]
+    closeness: Closeness
+    membership: Membership | None
+    propensity: Propensity
+    kind: FrameKind
+
+    def __repr__(self) -> str:
+        told = [
+            f"{self.synthetic:,} records made from {self.records:,}",
+            f"{self.uniques.replicated:,} of {self.uniques.original:,} unique ones replicated",
+            *(f"{one.target}: {one.original.correct:.1%} disclosed" for one in self.targets),
+            f"{self.closeness.copies:.1%} copies",
+        ]
+        if self.membership is not None:
+            told.append(f"membership {self.membership.auc:.3f}")
+        return f"SyntheticRisk({'; '.join(told)})"
+
+    @property
+    def frame(self) -> Any:
+        """All figures, a row each: measure, target, value for the original and for the holdout."""
+        rows = [_row(name, None, number, None) for name, number in asdict(self.uniques).items()]
+        for one in self.targets:
+            beside = asdict(one.holdout) if one.holdout else {}
+            rows += [
+                _row(name, one.target, share, beside.get(name))
+                for name, share in asdict(one.original).items()
+            ]
+        near = self.closeness
+        rows.append(_row("copies", None, near.copies, near.holdout_copies))
+        beside_them = near.holdout_quantiles or (None,) * len(_QUANTILES)
+        for share, own, other in zip(_QUANTILES, near.quantiles, beside_them, strict=True):
+            rows.append(_row(f"distance of {share:.0%}", None, own, other))
+        rows.append(_row("nearer", None, near.nearer, None))
+        if self.membership is not None:
+            rows += [_row(name, None, one, None) for name, one in asdict(self.membership).items()]
+        rows.append(_row("pmse", None, self.propensity.pmse, None))
+        rows.append(_row("pmse ratio", None, self.propensity.ratio, None))
+        types = [pa.string(), pa.string(), pa.float64(), pa.float64()]
+        fields = zip(("measure", "target", "original", "holdout"), types, strict=True)
+        return from_arrow(pa.Table.from_pylist(rows, pa.schema(list(fields))), self.kind)
+
+
+@reading
+def synthetic(
+    original: Any,
+    synthetic: Any,
+    keys: str | Iterable[str] | None = None,
+    target: str | Iterable[str] | None = None,
+    holdout: Any = None,
+    *,
+    sample: Annotated[int, Whole(100)] | None = 10_000,
+    seed: Seed = 1,
+) -> SyntheticRisk:
+    """Measure what a synthetic file tells of the records that it was made from.
+
+    No name leads from a synthetic record to a person, and yet a generator that has learnt too much
+    repeats its records. Beside a *holdout*, records of the same population that it has
+    never seen, it shows: what the file tells of those is knowledge of the population, and
+    what it tells beyond that of the original records is knowledge of persons.
+
+    Parameters
+    ----------
+    original
+        The records that the generator has learnt from: a frame of any kind, a file, or
+        [`Microdata`][diskret.Microdata].
+    synthetic
+        What it made, with the same columns; as many records or not.
+    keys
+        Variables an attacker knows of a person. None: those of the microdata.
+    target
+        Variables that the attacker wants to learn, each judged alone. None: the sensitive ones of
+        the microdata, or none.
+    holdout
+        Records of the same population that were not used. None: no comparison and no
+        `membership`.
+    sample
+        Distances are measured from so many records of each file, drawn at random; None: all.
+    seed
+        Of this draw, and of those that make files equally long.
+
+    Returns
+    -------
+    SyntheticRisk
+        Replicated uniques, guesses at the targets, closeness, membership, propensity.
+
+    Raises
+    ------
+    InputError
+        A column is missing in one of the files, a file has no records, or nothing is named
+        that is to be compared.
+
+    Notes
+    -----
+    Variables of both files are compared: numbers by their difference in ranges of the original,
+    others by being equal, missing values being equal to each other only. With a holdout of another
+    size the larger file is thinned out, so that neither is nearer because it has more
+    records. The propensity model has main effects, squares and products of numbers.
+
+    References
+    ----------
+    G. Raab, B. Nowok and C. Dibben (2024), "Practical privacy metrics for synthetic data" (repU,
+    DiSCO); J. Taub, M. Elliot, M. Pampaka and D. Smith (2018), "Differential correct attribution
+    probability for synthetic data", Privacy in Statistical Databases; M. Platzer and T.
+    Reutterer (2021), "Holdout-based empirical assessment of mixed-type synthetic data", Frontiers
+    in Big Data 4; S. Yeom et al. (2018), "Privacy risk in machine learning", IEEE CSF (advantage).
+
+    Examples
+    --------
+    A copy is the worst there is.
+
+    >>> import diskret as dk
+    >>> import pyarrow as pa
+    >>> draw = np.random.default_rng(1)
+    >>> def persons(n):
+    ...     age, job = draw.integers(20, 60, n), draw.choice(["baker", "mayor", "nurse"], n)
+    ...     return pa.table({"age": age, "job": job, "ill": draw.choice(["no", "yes"], n)})
+    >>> known, others, drawn = persons(500), persons(500), persons(800)
+    >>> copied = dk.risk.synthetic(known, known, ["age", "job"], "ill", others)
+    >>> fresh = dk.risk.synthetic(known, drawn, ["age", "job"], "ill", others)
+    >>> copied.closeness.copies, copied.closeness.nearer > fresh.closeness.nearer
+    (1.0, True)
+    >>> copied.targets[0].original.right > copied.targets[0].holdout.right + 0.1
+    True
+    """
+    files = _Files.of(original, synthetic, holdout)
+    known = files.columns(_names(keys, original, "keys"), "keys")
+    wanted = files.columns(_names(target, original, "sensitive"), "target")
+    if not known:
+        raise InputError(
+            "keys= names nothing: say which variables an attacker knows, e.g. "
+            "keys=['region', 'age']"
+        )
+    both = [name for name in wanted if name in known]
+    if both:
+        raise InputError(f"{some('variable', both)} cannot be in keys= and in target=")
+    rng = np.random.default_rng([seed, *b"synthetic"])
+    shared = files.shared()
+    codes = {name: files.codes(name) for name in {*known, *wanted, *shared[1]}}
+    return SyntheticRisk(
+        *files.lengths,
+        _uniques([codes[name] for name in known]),
+        tuple(_target(name, [codes[key] for key in known], codes[name]) for name in wanted),
+        *_distances(files, shared[0], [codes[name] for name in shared[1]], sample, rng),
+        _propensity(files, shared[0], [codes[name] for name in shared[1]], rng),
+        files.kind,
+    )
+
+
+# ── the files ───────────────────────────────────────────────────────────────────────
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class _Files:
+    """Original, synthetic and, if there is one, holdout records."""
+
+    tables: tuple[pa.Table, ...]
+    names: tuple[str, ...]
+    kind: FrameKind
+
+    @classmethod
+    def of(cls, original: Any, made: Any, holdout: Any) -> _Files:
+        given = {"original": original, "synthetic": made, "holdout": holdout}
+        tables: dict[str, pa.Table] = {}
+        for name, one in given.items():
+            if one is None and name == "holdout":
+                continue
+            tables[name] = one.table if isinstance(one, HasRecords) else in_memory(source(one))
+            if not tables[name].num_rows:
+                raise InputError(f"the {name} file has no records")
+        kind = original.kind if isinstance(original, HasRecords) else source(original).kind
+        return cls(tuple(tables.values()), tuple(tables), kind)
+
+    @property
+    def lengths(self) -> tuple[int, int, int]:
+        found = [table.num_rows for table in self.tables]
+        return found[0], found[1], found[2] if len(found) > 2 else 0
+
+    def columns(self, names: Sequence[str], parameter: str) -> tuple[str, ...]:
+        """These columns, which all files have."""
+        for file, table in zip(self.names, self.tables, strict=True):
+            missing = [name for name in names if name not in table.column_names]
+            if missing:
+                raise InputError(
+                    f"{parameter}= names {some('column', missing)}, which the {file} file does not "
+                    f"have; it has {', '.join(map(repr, table.column_names))}"
+                )
+        return tuple(dict.fromkeys(names))
+
+    def shared(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Columns of all files: those of numbers in each, and the others."""
+        kinds = [kinds_of(table) for table in self.tables]
+        names = [
+            name
+            for name in self.tables[0].column_names
+            if all(name in table.column_names for table in self.tables)
+        ]
+        numeric = tuple(name for name in names if all(name in one for one, _ in kinds))
+        return numeric, tuple(name for name in names if name not in numeric)
+
+    def codes(self, name: str) -> tuple[Codes, ...]:
+        """Codes of a column in each file, the same for the same value; -1 where missing."""
+        parts = [column(table, name) for table in self.tables]
+        if len({part.type for part in parts}) > 1:
+            parts = [part.cast(pa.string()) for part in parts]
+        chunks = [chunk for part in parts for chunk in part.chunks]
+        found = coded(pa.chunked_array(chunks, type=parts[0].type), name).codes
+        ends = np.cumsum([len(part) for part in parts])[:-1]
+        return tuple(part.astype(np.int32) for part in np.split(found, ends))
+
+    def numbers(self, names: Sequence[str]) -> tuple[NDArray[np.float64], ...]:
+        """Columns of numbers of each file, ``(n, p)``, NaN where missing."""
+        return tuple(
+            np.column_stack([numbers(column(table, name), name) for name in names])
+            if names
+            else np.empty((table.num_rows, 0))
+            for table in self.tables
+        )
+
+
+def _names(asked: str | Iterable[str] | None, original: Any, role: str) -> tuple[str, ...]:
+    if asked is None:
+        return tuple(getattr(original.roles, role)) if isinstance(original, HasRecords) else ()
+    return (asked,) if isinstance(asked, str) else tuple(asked)
+
+
+def _row(measure: str, target: str | None, value: Any, beside: Any) -> Mapping[str, Any]:
+    return {"measure": measure, "target": target, "original": value, "holdout": beside}
+
+
+# ── keys and targets ────────────────────────────────────────────────────────────────
+
+
+def _together(columns: Sequence[tuple[Codes, ...]]) -> tuple[list[NDArray[np.intp]], int]:
+    """For each file the number of each record's combination, and how many there are."""
+    whole = [np.concatenate(one) for one in columns]
+    of, number = grouped(whole, [int(one.max(initial=0)) + 1 for one in whole])
+    ends = np.cumsum([len(part) for part in columns[0]])[:-1]
+    return list(np.split(of, ends)), number
+
+
+def _uniques(keys: Sequence[tuple[Codes, ...]]) -> Uniques:
+    (old, new, *_), number = _together(keys)
+    before, after = (np.bincount(of, minlength=number) for of in (old, new))
+    alone = before == 1
+    return Uniques(int(alone.sum()), int((after == 1).sum()), int((alone & (after == 1)).sum()))
+
+
+def _target(name: str, keys: Sequence[tuple[Codes, ...]], target: tuple[Codes, ...]) -> TargetRisk:
+    files, number = _together(keys)
+    pairs, several = _together([*keys, target])
+    shown = np.bincount(files[1], minlength=number)  # synthetic records with these keys
+    agree = np.bincount(pairs[1], minlength=several)  # … and this value
+    most = np.zeros(number, dtype=np.int64)
+    np.maximum.at(most, files[1], agree[pairs[1]])
+    alike = (shown > 0) & (most == shown)
+
+    def guess(file: int) -> Guess:
+        at, own = files[file], agree[pairs[file]]
+        found, disclosed = shown[at] > 0, alike[at]
+        right = own / np.maximum(shown[at], 1)
+        return Guess(
+            float(found.mean()),
+            float(disclosed.mean()),
+            float((disclosed & (own > 0)).mean()),
+            float(right.mean()),
+        )
+
+    return TargetRisk(name, guess(0), guess(2) if len(files) > 2 else None)
+
+
+# ── distances ───────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, eq=False)
+class _Records:
+    """Records as they are compared."""
+
+    codes: Codes
+    numbers: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def drawn(self, number: int | None, rng: np.random.Generator) -> _Records:
+        """So many of them."""
+        if number is None or number >= len(self):
+            return self
+        rows = rng.permutation(len(self))[:number]
+        return _Records(self.codes[rows], self.numbers[rows])
+
+    def distance(self, others: _Records) -> NDArray[np.float64]:
+        """Gower's distance of each to the nearest of the others, from 0 to 1."""
+        from diskret.risk.synthetic_kernels import nearest
+
+        found = np.empty(len(self))
+        beside = others.codes, others.numbers
+
+        def block(low: int) -> None:
+            rows = slice(low, low + _BLOCK)
+            nearest(self.codes[rows], self.numbers[rows], *beside, found[rows])
+
+        with ThreadPoolExecutor(cores()) as pool:
+            list(pool.map(block, range(0, len(self), _BLOCK)))
+        return found / max(self.codes.shape[1] + self.numbers.shape[1], 1)
+
+
+def _distances(
+    files: _Files,
+    numeric: Sequence[str],
+    codes: Sequence[tuple[Codes, ...]],
+    sample: int | None,
+    rng: np.random.Generator,
+) -> tuple[Closeness, Membership | None]:
+    values = files.numbers(numeric)
+    with np.errstate(invalid="ignore"):
+        known = np.where(np.isnan(values[0]), -np.inf, values[0])
+        high = known.max(axis=0)
+        low = np.where(np.isnan(values[0]), np.inf, values[0]).min(axis=0)
+    width = np.where(high > low, high - low, 1.0)
+    records = [
+        _Records(
+            np.stack([one[file] for one in codes], axis=1)
+            if codes
+            else np.empty((len(number), 0), np.int32),
+            np.ascontiguousarray(number / width),
+        )
+        for file, number in enumerate(values)
+    ]
+    original, made, *rest = records
+    asked = made.drawn(sample, rng)
+    if not rest:
+        own = asked.distance(original)
+        return Closeness(float((own == 0).mean()), _quantiles(own), None, None, None), None
+    size = min(len(original), len(rest[0]))
+    original, unused = original.drawn(size, rng), rest[0].drawn(size, rng)
+    own, other = asked.distance(original), asked.distance(unused)
+    near = Closeness(
+        float((own == 0).mean()),
+        _quantiles(own),
+        float((other == 0).mean()),
+        _quantiles(other),
+        float(((own < other) + (own == other) / 2).mean()),
+    )
+    used, fresh = (one.drawn(sample, rng).distance(made) for one in (original, unused))
+    return near, _membership(used, fresh)
+
+
+def _quantiles(distance: NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(np.quantile(distance, _QUANTILES, method="inverted_cdf").tolist())
+
+
+def _membership(used: NDArray[np.float64], fresh: NDArray[np.float64]) -> Membership:
+    """Compare the distances of records that were used and of others.
+
+    >>> _membership(np.array([0.0, 0.0, 0.2]), np.array([0.0, 0.3, 0.4]))
+    Membership(auc=0.7777777777777778, advantage=0.6666666666666667)
+    """
+    ordered = np.sort(fresh)
+    below = np.searchsorted(ordered, used, side="left")
+    up_to = np.searchsorted(ordered, used, side="right")
+    farther = len(fresh) - up_to + (up_to - below) / 2
+    steps = np.unique(np.concatenate([used, fresh]))
+    share = [np.searchsorted(np.sort(one), steps, side="right") / len(one) for one in (used, fresh)]
+    return Membership(
+        float(farther.sum() / (len(used) * len(fresh))), float(max((share[0] - share[1]).max(), 0))
+    )
+
+
+def _propensity(
+    files: _Files,
+    numeric: Sequence[str],
+    codes: Sequence[tuple[Codes, ...]],
+    rng: np.random.Generator,
+) -> Propensity:
+    size = min(files.lengths[:2])
+    rows = [rng.permutation(length)[:size] for length in files.lengths[:2]]
+    values = files.numbers(numeric)
+    categories = [
+        Categories(one[0][rows[0]].astype(np.int64), one[1][rows[1]].astype(np.int64))
+        for one in codes
+    ]
+    return propensity(values[0][rows[0]], values[1][rows[1]], categories)
