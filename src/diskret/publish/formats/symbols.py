@@ -79,7 +79,7 @@ def symbol_sets() -> Mapping[str, SymbolSet]:
             _set("de-letters", "g", "0"),
             _set("sdmx", "Q", "0", "suppressed sdmx"),
             _set("px", "..", "-"),
-            # not available, and the status of confidentiality since 27 January 2025; 0 is a real zero
+            # flags since 27 January 2025: ":" not available, C confidential; 0 is a real zero
             _set("eurostat", ":C", "0"),
         )
     }
