@@ -275,7 +275,7 @@ def _clustered(tables: Sequence[PlannedTable], axes: Axes) -> tuple[PlannedTable
     for i, k in combinations(range(len(tables)), 2):
         together = any(
             tied(one, other, sums)
-            or (component[a] == component[b] and one.vintage == other.vintage)
+            or (a != b and component[a] == component[b] and one.vintage == other.vintage)
             for a, one in zip(tables[i].indicators, abouts[i], strict=True)
             for b, other in zip(tables[k].indicators, abouts[k], strict=True)
         )
