@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-reference test-programs test-all test-r snapshots attack bench count lint types docs clean
+.PHONY: help demo test test-reference test-programs test-all test-r test-sdmx snapshots attack bench count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
@@ -25,6 +25,7 @@ help:
 	@echo "make test-reference  those that compare with data beside the checkout"
 	@echo "make test-programs   those that need Java (for Spark) or LibreOffice"
 	@echo "make test-r    those of the R package in rdiskret/, by R CMD check"
+	@echo "make test-sdmx reads SDMX-CSV with pysdmx, in an environment of its own"
 	@echo "make test-all  all of these with many more examples, and the slow tests"
 	@echo "make attack    release random statistics and attack them from their records"
 	@echo "               (CASES=$(CASES) SEED=$(SEED); done once, a case is not repeated;"
@@ -68,6 +69,12 @@ test-r: $(VENV)/.installed
 			|| { tail -n 40 rdiskret.Rcheck/tests/*.fail 2>/dev/null; exit 1; }; \
 		grep -q '^Status: OK' rdiskret.Rcheck/00check.log; \
 	fi
+
+# pysdmx wants an older pyarrow than diskret has, so it reads in an environment of its own
+test-sdmx: $(VENV)/.installed $(VENV)-sdmx/.installed
+	@set -e; made=$$(mktemp -d); trap 'rm -rf "$$made"' EXIT; \
+		DISKRET_KEYS="$$made/keys" $(BIN)/python tests/sdmx/release.py "$$made"; \
+		$(VENV)-sdmx/bin/python tests/sdmx/read.py "$$made"
 
 attack: $(VENV)/.installed-dev
 	PYTHONPATH=src:tests $(BIN)/python -m campaign.run --cases $(CASES) --seed $(SEED) \
@@ -117,6 +124,12 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing diskret and the developers' tools into $(VENV) ..."
 	$(PIP) -e '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)-sdmx/.installed: | $(VENV)/pyvenv.cfg
+	@echo "Installing pysdmx into $(VENV)-sdmx ..."
+	@$(PYTHON) -m venv $(VENV)-sdmx
+	@$(VENV)-sdmx/bin/python -m pip install --quiet --disable-pip-version-check 'pysdmx[data,xml]==1.21.0'
+	@touch $@
 
 $(VENV)/pyvenv.cfg:
 	@command -v $(PYTHON) >/dev/null || { \

@@ -10,6 +10,7 @@ from diskret.argus.cell_files import decimal_text, quoted
 from diskret.argus.commands import Write
 from diskret.argus.done import SECONDARY, Done
 from diskret.protect.perturbed_result import PerturbedResult
+from diskret.publish.formats.flags import SAFE_SBS, SECONDARY_SBS, sbs_letter
 from diskret.tables import Measure
 
 _PIVOT = 2
@@ -111,11 +112,9 @@ def lines_of_sbs(write: Write, done: Done) -> Iterator[str]:
         if table.empty[at]:
             continue
         reason = names[done.sensitivity.reason[at]] if done.sensitivity.unsafe[at] else ""
-        flag = {"minimum_frequency": "A", "p_percent": "F", "pq": "F", "": "V"}.get(reason, "B")
-        if reason == "dominance" and not alone:
-            flag = "C"
+        flag = sbs_letter(reason, alone) if reason else SAFE_SBS
         if found[at] == SECONDARY:
-            flag = "D"
+            flag = SECONDARY_SBS
         line = quoted(codes, True)
         if write.options.get("HL"):
             axes = done.made.axes

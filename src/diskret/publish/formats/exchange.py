@@ -15,6 +15,7 @@ from diskret.publish.formats.flags import (
     FREE,
     SAFE_SBS,
     SECONDARY,
+    SECONDARY_SBS,
     conf_status,
     most_contributors,
     sbs_letter,
@@ -70,7 +71,7 @@ def kept_cube(
             reasons.append(f"{words['status primary']} ({found})")
         elif one == "secondary":
             conf.append(SECONDARY)
-            sbs.append(SECONDARY)
+            sbs.append(SECONDARY_SBS)
             reasons.append(words["status secondary"])
         else:
             conf.append(FREE)

@@ -50,8 +50,8 @@ _SBS = {"minimum_frequency": "A", "p_percent": "F", "pq": "F"}
 _CONF_STATUS = {"minimum_frequency": "A", "p_percent": "O", "pq": "O"}
 _DOMINANCE = re.compile(r"Dominance\(n=(\d+)")
 FREE, SECONDARY = "F", "D"
-#: The letter of a cell that may be published.
-SAFE_SBS = "V"
+#: The letters of a cell that may be published, and of one that only protects others.
+SAFE_SBS, SECONDARY_SBS = "V", "D"
 
 
 def sbs_letter(rule: str, alone: bool = True) -> str:
