@@ -30,6 +30,15 @@ def suppressed(folder):
     return dk.suppress(counts(), RULE, name="firms").write(folder, ALL, keys=KEYS)
 
 
+def edition(folder):
+    """With the difference to a last delivery."""
+    last = folder.with_name(f"before {folder.name}")
+    before = SMALL.set_column(2, "firms", pa.array([16, 3, 1, 15, 9, 12])).drop_columns("sales")
+    table = dk.Table.from_cells(before, by=BY, count="firms", vintage="last")
+    dk.suppress(table, RULE, name="firms").write(last, ["csv"], keys=KEYS)
+    return dk.suppress(counts(), RULE, name="firms").write(folder, ALL, keys=KEYS, previous=last)
+
+
 def with_intervals(folder):
     result = dk.suppress(counts(), RULE, name="firms")
     options = {"intervals": True, "language": "de", "symbols": "de-letters", "titles": {}}
@@ -94,6 +103,7 @@ FAMILIES = {
     made.__name__: made
     for made in (
         suppressed,
+        edition,
         with_intervals,
         contributor,
         figures,

@@ -85,12 +85,16 @@ def show_kept(kept: Iterable[tuple[str, Kept]], language: Language) -> None:
 
 def _programme(file: Path, folder: Path | None, language: Language) -> None:
     from diskret.cli.progress import progress_bars
+    from diskret.jobs.editions import kept_by
     from diskret.jobs.programme import read_programme, run_programme
 
     programme = read_programme(file)
     with progress_bars(language=language) as progress:
         run = run_programme(programme, folder=folder, progress=progress)
     _show_programme(run, language)
+    for planned, released in zip(programme.releases, run.releases, strict=True):
+        if released.results:
+            show_kept(kept_by(planned.job, released.results), language)
 
 
 def _show_programme(run: ProgrammeRun, language: Language) -> None:

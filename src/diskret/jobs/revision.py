@@ -45,13 +45,8 @@ def protect_edition(
     office's files of the first delivery are missing. `ProofError`: nothing that the revision could
     hide would protect a cell.
     """
-    before = last_delivery(edition.previous, [one.name for one in tables])
-    for one in tables:
-        if one.name in before:
-            check_comparable(_shown(one), before[one.name])
+    before = check_edition(edition, tables)
     if not edition.revision:
-        if edition.revision is None:
-            _check_said(tables, before)
         return protect(tables)
     secret = (
         SecretKeys.load(keys, create=False) if keys is not None or key_file().exists() else None
@@ -79,6 +74,20 @@ def protect_edition(
         f"after {_ROUNDS} rounds of hiding cells the revision still tells too much beside the "
         "first delivery; nothing was written. Combine categories, or publish fewer tables"
     )
+
+
+def check_edition(edition: EditionJob, tables: Sequence[JobTable]) -> dict[str, Published]:
+    """The tables of the last delivery by name, if they can be compared with these.
+
+    `InputError`: they cannot, or the edition looks like a revision and does not say whether it is.
+    """
+    before = last_delivery(edition.previous, [one.name for one in tables])
+    for one in tables:
+        if one.name in before:
+            check_comparable(_shown(one), before[one.name])
+    if edition.revision is None:
+        _check_said(tables, before)
+    return before
 
 
 def _with_hidden(
