@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyaxis import pyaxis
+from pyjstat import pyjstat
 
 import diskret as dk
 from diskret.errors import DiskretError, InputError, ProofError
@@ -134,8 +136,6 @@ def test_a_file_that_is_read_is_a_table(form, tmp_path):
 
 
 def test_other_programs_read_them(tmp_path):
-    pyaxis = pytest.importorskip("pyaxis.pyaxis", exc_type=ImportError)
-    pyjstat = pytest.importorskip("pyjstat.pyjstat", exc_type=ImportError)
     result = released(tmp_path / "out", labels={"01": "one", "02": "zwölf"})
     shown = result.published
     parsed = pyaxis.parse(
@@ -312,3 +312,15 @@ def test_labels_that_px_cannot_hold_are_named(tmp_path):
     with pytest.raises(InputError, match="PX"):
         released(tmp_path / "out", formats=["px"], labels={"01": "full-width ＂ sign"})
     assert not (tmp_path / "out").exists()
+
+
+def test_a_table_called_like_a_file_of_another_is_refused(tmp_path):
+    results = []
+    for name in ("a", "a.sdmx1"):
+        cells, regions = table(name)
+        made = dk.Table.from_cells(
+            cells, by={"region": regions, "branch": None}, value=name, decimals=2
+        )
+        results.append(dk.suppress(made, dk.rules.NoRule(), name=name))
+    with pytest.raises(InputError, match=r"the name 'a\.sdmx1' is taken"):
+        dk.write(results, tmp_path / "out")
