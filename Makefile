@@ -59,10 +59,11 @@ test-r: $(VENV)/.installed
 		echo "left out: R was not found (Debian, Ubuntu: apt install r-base-core)"; \
 		if [ -n "$$CI" ]; then exit 1; fi; \
 	else \
-		set -e; bin=$$(cd "$(BIN)" && pwd); source=$$(pwd)/rdiskret; built=$$(mktemp -d); \
+		set -e; bin=$$(cd "$(BIN)" && pwd); source=$$(pwd)/rdiskret; \
+		data=$$(cd "$${DISKRET_REFERENCE_DATA:-../shared}" 2>/dev/null && pwd || true); built=$$(mktemp -d); \
 		trap 'rm -rf "$$built"' EXIT; cd "$$built"; \
 		R CMD build "$$source" >/dev/null; \
-		DISKRET="$$bin/diskret" RDISKRET_REQUIRED=1 \
+		DISKRET="$$bin/diskret" RDISKRET_REQUIRED=1 DISKRET_REFERENCE_DATA="$$data" \
 			R CMD check --no-manual rdiskret_*.tar.gz \
 			|| { tail -n 40 rdiskret.Rcheck/tests/*.fail 2>/dev/null; exit 1; }; \
 		grep -q '^Status: OK' rdiskret.Rcheck/00check.log; \

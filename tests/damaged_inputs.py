@@ -30,6 +30,8 @@ from diskret.io.arrays import read_arrays
 from diskret.io.from_json import read_json
 from diskret.jobs.microdata import read_microdata_job
 from diskret.jobs.read import read_job
+from diskret.plan.page import plan_page
+from diskret.plan.programme import programme_files
 from diskret.protect.audit import audit
 from diskret.publish.guard.microdata import read_records_csv
 from diskret.tables import Published
@@ -107,6 +109,40 @@ TOKENS = (
     "inf", "9" * 30, "true", "null", "1979-05-27", "[[tables]]\n", "[records]\n", "{}", "[]", "[[",
     "Total", '"x"', "A" * 300, "x = 1\n", "'''", '"""', "\\u12", "<GOINTERACTIVE>",
 )  # fmt: skip
+
+
+METADATA = """\
+table_name,field,indicator,hrc_indicator,spanning_1,hrc_spanning_1,spanning_2
+T1,2025,turnover,,region,regions,size
+T2,2025,turnover,,region,regions,
+T3,2025,firms,work,size,,
+T4,2025,staff,work,size,,
+"""
+LISTED = "TIME_PERIOD,INDICATOR,region,size\n" + "".join(
+    f"2025,turnover,{region},{size}\n"
+    for region, size in [("N", "0"), ("S", "_T"), ("S", "1"), ("W", "0"), ("_T", "_T")]
+)
+PUBLICATION = """
+template = "cells.csv"
+equations = ["turnover = home + abroad"]
+different = [["N1", "1"]]
+[columns]
+fields = ["TIME_PERIOD"]
+[hierarchies]
+regions = { file = "region.hrc", total = "_T" }
+[variables]
+region = { hierarchy = "regions" }
+size = { flat = true }
+[indicators]
+turnover = { decimals = 1, where = { size = ["0", "1"] } }
+[fields."2025"]
+vintage = "2025"
+[records]
+path = "firms.csv"
+decimal = ","
+[rules]
+minimum_frequency = { n = 3 }
+"""
 
 
 @dataclass(frozen=True)
@@ -244,6 +280,14 @@ def kinds() -> dict[str, Kind]:
             ("job.toml",),
             lambda at: read_microdata_job(at / "job.toml"),
         ),
+        "publication": Kind(
+            {"p.toml": PUBLICATION.encode(), "cells.csv": LISTED.encode(), **firms, **tree},
+            ("p.toml", "cells.csv"),
+            lambda at: _planned(at / "p.toml"),
+        ),
+        "metadata": Kind(
+            {"m.csv": METADATA.encode()}, ("m.csv",), lambda at: _planned(at / "m.csv")
+        ),
         "public": Kind(
             public,
             tuple(name for name in sorted(public) if name.endswith((".json", ".csv", ".html"))),
@@ -256,6 +300,13 @@ def kinds() -> dict[str, Kind]:
     for name, raw in stat.items():
         found[name] = Kind({name: raw}, (name,), _any_file(name), text=False)
     return found
+
+
+def _planned(path: Path) -> None:
+    plan = dk.plan.read(path)
+    plan_page(plan, "de")
+    if not plan.questions:
+        programme_files(plan, path.parent / "plan")
 
 
 def _arrays(folder: Path) -> None:

@@ -8,7 +8,7 @@ import diskret as dk
 from diskret.attack.microdata.claims import KAnonymity, Safe
 
 KEYS = dk.SecretKeys(bytes(range(32)))
-ALL = ("csv", "parquet", "xlsx", "html")
+ALL = ("csv", "parquet", "xlsx", "html", "px", "jsonstat", "sdmx1", "sdmx2")
 RULE = dk.rules.MinimumFrequency(3)
 CELLS = pa.table(
     {
@@ -28,6 +28,15 @@ def counts():
 
 def suppressed(folder):
     return dk.suppress(counts(), RULE, name="firms").write(folder, ALL, keys=KEYS)
+
+
+def edition(folder):
+    """With the difference to a last delivery."""
+    last = folder.with_name(f"before {folder.name}")
+    before = SMALL.set_column(2, "firms", pa.array([16, 3, 1, 15, 9, 12])).drop_columns("sales")
+    table = dk.Table.from_cells(before, by=BY, count="firms", vintage="last")
+    dk.suppress(table, RULE, name="firms").write(last, ["csv"], keys=KEYS)
+    return dk.suppress(counts(), RULE, name="firms").write(folder, ALL, keys=KEYS, previous=last)
 
 
 def with_intervals(folder):
@@ -94,6 +103,7 @@ FAMILIES = {
     made.__name__: made
     for made in (
         suppressed,
+        edition,
         with_intervals,
         contributor,
         figures,

@@ -14,7 +14,7 @@ import pytest
 import diskret
 
 TESTS = Path(__file__).parent
-KINDS = 15
+KINDS = 17
 
 
 def fuzzed(number, seed, timeout):

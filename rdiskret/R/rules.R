@@ -6,12 +6,18 @@ commands_of <- function(text, argument) {
   parts <- parts[nzchar(parts)]
   lapply(parts, function(part) {
     if (!grepl("^[A-Za-z]+ *\\([^()]*\\)$", part)) {
-      fail(paste0(argument, ": '", part, "' is not a rule or method with its numbers, e.g. NK(1,85)"))
+      fail(said(
+        paste0(argument, ": '", part, "' is not a rule or method with its numbers, e.g. NK(1,85)"),
+        paste0(argument, ": '", part, "' ist keine Regel oder Methode mit ihren Zahlen, z. B. NK(1,85)")
+      ))
     }
     inside <- sub("^[^(]*\\((.*)\\)$", "\\1", part)
     numbers <- suppressWarnings(as.numeric(strsplit(inside, ",", fixed = TRUE)[[1]]))
     if (!length(numbers) || anyNA(numbers)) {
-      fail(paste0(argument, ": '", part, "' has something in it that is not a number"))
+      fail(said(
+        paste0(argument, ": '", part, "' has something in it that is not a number"),
+        paste0(argument, ": '", part, "' enth\u00e4lt etwas, das keine Zahl ist")
+      ))
     }
     list(name = toupper(trimws(sub("\\(.*$", "", part))), numbers = numbers, text = part)
   })
@@ -29,14 +35,19 @@ rules_of <- function(safety_rules, ip, counts) {
     n <- one$numbers
     takes <- list(MAN = 1, P = 2:3, NK = 2, FREQ = 2, ZERO = 1)[[one$name]]
     if (is.null(takes)) {
-      fail(paste0(
-        "safety_rules: ", one$name, " cannot be used with a table of cells; known are ",
-        "MAN(range), P(p,n), NK(n,k), FREQ(n,range), ZERO(range)"
+      known <- "MAN(range), P(p,n), NK(n,k), FREQ(n,range), ZERO(range)"
+      fail(said(
+        paste0("safety_rules: ", one$name, " cannot be used with a table of cells; known are ", known),
+        paste0("safety_rules: ", one$name, " geht bei einer Tabelle von Feldern nicht; bekannt sind ", known)
       ))
     }
     if (!length(n) %in% takes) {
-      fail(paste0("safety_rules: ", one$text, " has ", length(n), " numbers, and ", one$name,
-        " takes ", paste(takes, collapse = " or ")))
+      fail(said(
+        paste0("safety_rules: ", one$text, " has ", length(n), " numbers, and ", one$name,
+          " takes ", paste(takes, collapse = " or ")),
+        paste0("safety_rules: ", one$text, " hat ", length(n), " Zahlen, ", one$name,
+          " braucht ", paste(takes, collapse = " oder "))
+      ))
     }
     switch(one$name,
       MAN = range <- n[1],
@@ -64,8 +75,12 @@ method_of <- function(suppress) {
   one <- commands_of(suppress, "suppress")[[1]]
   known <- c(MOD = "modular", OPT = "optimal", GH = "hypercube", NET = "network")
   if (!one$name %in% names(known)) {
-    fail(paste0("suppress: ", one$text, " hides no cells; known are MOD, OPT, GH, NET, or a method ",
-      "of diskret: auto, sequential, modular, optimal, hypercube, network"))
+    methods <- "auto, sequential, modular, optimal, hypercube, network"
+    fail(said(
+      paste0("suppress: ", one$text, " hides no cells; known are MOD, OPT, GH, NET, or a method of diskret: ", methods),
+      paste0("suppress: ", one$text, " sperrt keine Felder; bekannt sind MOD, OPT, GH, NET, oder eine ",
+        "Methode von diskret: ", methods)
+    ))
   }
   limit <- if (one$name == "OPT" && length(one$numbers) > 1) 60 * one$numbers[2]
   c(list(method = unname(known[one$name])), if (!is.null(limit)) list(time_limit = limit))

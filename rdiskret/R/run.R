@@ -5,13 +5,17 @@ program <- function() {
   set <- getOption("rdiskret.diskret", Sys.getenv("DISKRET", ""))
   found <- Sys.which(if (nzchar(set)) path.expand(set) else "diskret")
   if (nzchar(found)) return(unname(found))
-  where <- if (nzchar(set)) paste0("'", set, "' is not a program") else "diskret was not found"
+  where <- if (nzchar(set)) {
+    said(paste0("'", set, "' is not a program"), paste0("'", set, "' ist kein Programm"))
+  } else {
+    said("diskret was not found", "diskret wurde nicht gefunden")
+  }
+  how <- said(
+    "install it (pip install diskret), and say where it is if it is not on the path",
+    "installieren Sie es (pip install diskret) und geben Sie an, wo es ist, wenn es nicht im Pfad liegt"
+  )
   fail(
-    paste0(
-      where, ": install it (pip install diskret), and say where it is if it is not on the path: ",
-      "options(rdiskret.diskret = \"/path/to/diskret\")"
-    ),
-    "diskret_missing"
+    paste0(where, ": ", how, ": options(rdiskret.diskret = \"/path/to/diskret\")"), "diskret_missing"
   )
 }
 
@@ -33,7 +37,9 @@ run <- function(arguments, language = NULL) {
   said <- said[!warned]
   if (code != 0) {
     text <- sub(error_prefix, "", paste(trimws(said, "right"), collapse = "\n"))
-    if (!nzchar(text)) text <- paste("diskret ended with the code", code)
+    if (!nzchar(text)) {
+      text <- paste(said("diskret ended with the code", "diskret endete mit dem Code"), code)
+    }
     kind <- switch(as.character(code), "1" = "diskret_input", "3" = "diskret_refused", "diskret_usage")
     fail(text, kind, code)
   }
@@ -63,6 +69,20 @@ text_lines <- function(path) {
   lines <- readLines(path, warn = FALSE, encoding = "UTF-8")
   sub("\r$", "", lines)
 }
+
+#' The language of messages of this package: the argument, else that of the session, as R's own.
+spoken <- new.env(parent = emptyenv())
+
+speak <- function(language) {
+  if (is.null(language)) {
+    set <- Sys.getenv(c("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"))
+    language <- set[nzchar(set)][1]
+  }
+  spoken$german <- isTRUE(grepl("^de($|[_.:@-])", language))
+}
+
+#' A message in the language that was chosen.
+said <- function(english, german) if (isTRUE(spoken$german)) german else english
 
 fail <- function(text, kind = "diskret_arguments", code = NA_integer_) {
   stop(structure(

@@ -9,27 +9,52 @@ without_meaning <- c(
 check_further <- function(further) {
   unknown <- setdiff(names(further), without_meaning)
   if (length(further) && (is.null(names(further)) || any(!nzchar(names(further))))) {
-    fail("arguments after the first ones need their names")
+    fail(said(
+      "arguments after the first ones need their names",
+      "Argumente nach den ersten brauchen ihre Namen"
+    ))
   }
-  if (length(unknown)) fail(paste0("there is no argument '", unknown[1], "'"))
+  if (length(unknown)) {
+    fail(said(
+      paste0("there is no argument '", unknown[1], "'"),
+      paste0("es gibt kein Argument '", unknown[1], "'")
+    ))
+  }
 }
 
 #' One table as the user gave it.
 described <- function(name, tabular, by, totcode, hrc, secret_var, secret_no_pl, cost_var,
                       value, freq, maxscore) {
-  if (!is.data.frame(tabular)) fail(paste0("table '", name, "' is not a data frame"))
+  if (!is.data.frame(tabular)) {
+    fail(said(
+      paste0("table '", name, "' is not a data frame"),
+      paste0("Tabelle '", name, "' ist kein data.frame")
+    ))
+  }
   wanted <- c(by, value, freq, maxscore, secret_var, secret_no_pl, cost_var)
   missing <- setdiff(wanted, names(tabular))
   if (length(missing)) {
-    fail(paste0("table '", name, "' has no column '", missing[1], "'; it has ",
-      paste0("'", names(tabular), "'", collapse = ", ")))
+    there <- paste0("'", names(tabular), "'", collapse = ", ")
+    fail(said(
+      paste0("table '", name, "' has no column '", missing[1], "'; it has ", there),
+      paste0("Tabelle '", name, "' hat keine Spalte '", missing[1], "'; es gibt ", there)
+    ))
   }
-  if (!length(by)) fail(paste0("table '", name, "' needs explanatory_vars, the columns of its codes"))
+  if (!length(by)) {
+    fail(said(
+      paste0("table '", name, "' needs explanatory_vars, the columns of its codes"),
+      paste0("Tabelle '", name, "' braucht explanatory_vars, die Spalten ihrer Schl\u00fcssel")
+    ))
+  }
   for (column in by) {
     blank <- which(is.na(tabular[[column]]))
     if (length(blank)) {
-      fail(paste0("table '", name, "', column '", column, "', row ", blank[1], ": the code is missing; ",
-        "write the code of the total, or that of a category for what is not known"))
+      fail(said(
+        paste0("table '", name, "', column '", column, "', row ", blank[1], ": the code is missing; ",
+          "write the code of the total, or that of a category for what is not known"),
+        paste0("Tabelle '", name, "', Spalte '", column, "', Zeile ", blank[1], ": der Schl\u00fcssel fehlt; ",
+          "geben Sie den Schl\u00fcssel der Summe an, oder den einer Auspr\u00e4gung f\u00fcr Unbekanntes")
+      ))
     }
   }
   list(
@@ -43,11 +68,21 @@ described <- function(name, tabular, by, totcode, hrc, secret_var, secret_no_pl,
 #' One text for every column, or one for each by name.
 of_each <- function(given, by, argument) {
   if (is.null(names(given))) {
-    if (length(given) != 1) fail(paste0(argument, " is one text, or one for each column by its name"))
+    if (length(given) != 1) {
+      fail(said(
+        paste0(argument, " is one text, or one for each column by its name"),
+        paste0(argument, " ist ein Text, oder einer f\u00fcr jede Spalte mit deren Namen")
+      ))
+    }
     return(named(rep(given, length(by)), by))
   }
   missing <- setdiff(by, names(given))
-  if (length(missing)) fail(paste0(argument, " does not name '", missing[1], "'"))
+  if (length(missing)) {
+    fail(said(
+      paste0(argument, " does not name '", missing[1], "'"),
+      paste0(argument, " nennt '", missing[1], "' nicht")
+    ))
+  }
   given[by]
 }
 
@@ -62,11 +97,17 @@ marked <- function(tabular, column, name) {
   given <- tabular[[column]]
   if (is.numeric(given) && all(given %in% c(0, 1))) given <- given == 1
   if (!is.logical(given)) {
-    fail(paste0("table '", name, "', column '", column, "' must be TRUE or FALSE"))
+    fail(said(
+      paste0("table '", name, "', column '", column, "' must be TRUE or FALSE"),
+      paste0("Tabelle '", name, "', Spalte '", column, "' muss TRUE oder FALSE sein")
+    ))
   }
   if (anyNA(given)) {
-    fail(paste0("table '", name, "', column '", column, "', row ", which(is.na(given))[1],
-      ": neither TRUE nor FALSE"))
+    row <- which(is.na(given))[1]
+    fail(said(
+      paste0("table '", name, "', column '", column, "', row ", row, ": neither TRUE nor FALSE"),
+      paste0("Tabelle '", name, "', Spalte '", column, "', Zeile ", row, ": weder TRUE noch FALSE")
+    ))
   }
   given
 }
@@ -75,7 +116,12 @@ marked <- function(tabular, column, name) {
 protect_tables <- function(tables, folder, stem, safety_rules, ip, suppress, decimals, budget,
                            time_limit, who, language) {
   dir.create(folder, showWarnings = FALSE, recursive = TRUE)
-  if (!dir.exists(folder)) fail(paste0("the folder ", folder, " cannot be made"))
+  if (!dir.exists(folder)) {
+    fail(said(
+      paste0("the folder ", folder, " cannot be made"),
+      paste0("der Ordner ", folder, " kann nicht angelegt werden")
+    ))
+  }
   folder <- normalizePath(folder, winslash = "/")
   counts <- is.null(tables[[1]]$value)
   rules <- rules_of(safety_rules, ip, counts)
@@ -97,7 +143,8 @@ protect_tables <- function(tables, folder, stem, safety_rules, ip, suppress, dec
   job <- write_text(lines, file.path(folder, paste0(stem, ".toml")))
   release <- file.path(folder, stem)
   run(c("protect", job, "--folder", release), language)
-  lapply(tables, function(one) with_status(one, release))
+  alone <- all(vapply(rules$rules$dominance, function(one) one$n == 1, NA))
+  lapply(tables, function(one) with_status(one, release, alone))
 }
 
 #' The sections of a table in the job, and the files that it names.
@@ -143,8 +190,12 @@ job_table <- function(one, folder, stem, rules, search, decimals, who) {
     judged$apriori <- c(judged$apriori, list(entry))
   }
   if (!length(judged)) {
-    fail(paste0("table '", one$name, "': nothing says which cells are secret; give secret_var, or ",
-      "safety_rules such as \"NK(1,85)|FREQ(3,10)\""))
+    rules <- "safety_rules = \"NK(1,85)|FREQ(3,10)\""
+    fail(said(
+      paste0("table '", one$name, "': nothing says which cells are secret; give secret_var, or rules: ", rules),
+      paste0("Tabelle '", one$name, "': nichts sagt, welche Felder geheim sind; geben Sie secret_var an, ",
+        "oder Regeln: ", rules)
+    ))
   }
   table <- list(name = one$name, by = by)
   table$value <- one$value
@@ -164,30 +215,40 @@ tree_file <- function(tree, path) {
     return(basename(path))
   }
   if (!is.character(tree) || length(tree) != 1) {
-    fail("hrc names a file for each column, or gives a data frame with a column for each level")
+    fail(said(
+      "hrc names a file for each column, or gives a data frame with a column for each level",
+      "hrc nennt f\u00fcr jede Spalte eine Datei, oder einen data.frame mit einer Spalte f\u00fcr jede Ebene"
+    ))
   }
-  if (!file.exists(tree)) fail(paste0("hrc: there is no file ", tree))
+  if (!file.exists(tree)) {
+    fail(said(paste0("hrc: there is no file ", tree), paste0("hrc: es gibt keine Datei ", tree)))
+  }
   normalizePath(tree, winslash = "/")
 }
 
 #' The user's own rows and columns, and what became of each cell.
-with_status <- function(one, release) {
+with_status <- function(one, release, alone) {
   found <- read_cells(file.path(release, "internal", paste0(one$name, ".cells.csv")))
   key <- function(columns) do.call(paste, c(lapply(unname(columns), code_text), sep = "\x1f"))
   at <- match(key(as.list(one$tabular)[one$by]), key(found[one$by]))
-  status <- letter_of(found$status, found$rule)[at]
+  status <- letter_of(found$status, found$rule, alone)[at]
   if (anyNA(status)) {
-    fail(paste0("table '", one$name, "': row ", which(is.na(status))[1], " is not in the release"))
+    row <- which(is.na(status))[1]
+    fail(said(
+      paste0("table '", one$name, "': row ", row, " is not in the release"),
+      paste0("Tabelle '", one$name, "': Zeile ", row, " ist nicht in der Ver\u00f6ffentlichung")
+    ))
   }
   one$tabular[["Status"]] <- status
   attr(one$tabular, "release") <- release
   one$tabular
 }
 
-#' The letters of tau-ARGUS: what is published is V, a secondary D, a primary that of its rule.
-letter_of <- function(status, rule) {
+#' The letters of tau-ARGUS: what is published is V, a secondary D, a primary that of its rule; of what
+#' is secret by hand, and of dominance if it is judged of one contributor alone, B.
+letter_of <- function(status, rule, alone) {
   first <- sub("[^a-z_].*$", "", rule)
-  primary <- c(minimum_frequency = "A", p_percent = "F", pq = "F")[first]
+  primary <- c(minimum_frequency = "A", p_percent = "F", pq = "F", dominance = if (alone) "B" else "C")[first]
   primary[is.na(primary)] <- "B"
   letters <- ifelse(status == "primary", primary, ifelse(status == "secondary", "D", "V"))
   unname(letters)

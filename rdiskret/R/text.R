@@ -41,7 +41,10 @@ of_integer64 <- function(x) {
   low <- ifelse(is.na(halves[1, ]), 2^31, halves[1, ] %% 2^32)
   value <- ifelse(missing, NA, halves[2, ] * 2^32 + low)
   if (any(abs(value) > 2^53, na.rm = TRUE)) {
-    fail("whole numbers above 2^53 lose digits in R; give the column as text: as.character(x)")
+    fail(said(
+      "whole numbers above 2^53 lose digits in R; give the column as text: as.character(x)",
+      "ganze Zahlen \u00fcber 2^53 verlieren in R Ziffern; geben Sie die Spalte als Text an: as.character(x)"
+    ))
   }
   value
 }
@@ -59,9 +62,11 @@ decimals_of <- function(x, name) {
     x <- x[abs(rounded - x) > .Machine$double.eps * abs(x)]
     if (!length(x)) return(decimals)
   }
-  fail(paste0(
-    "the values of '", name, "' have more than 9 decimals, e.g. ", number_text(x[1]),
-    "; say how many are published: decimals = 2"
+  fail(said(
+    paste0("the values of '", name, "' have more than 9 decimals, e.g. ", number_text(x[1]),
+      "; say how many are published: decimals = 2"),
+    paste0("die Werte von '", name, "' haben mehr als 9 Nachkommastellen, z. B. ", number_text(x[1]),
+      "; geben Sie an, wie viele ver\u00f6ffentlicht werden: decimals = 2")
   ))
 }
 

@@ -60,6 +60,9 @@ one <- transform(turnover, largest = c(100, 100, 50, 60, 80, 100, 20, 160),
 letters <- tab_protect(one, c("activity", "size"), value = "turnover", freq = "firms", maxscore = "largest",
   safety_rules = "NK(1,85)|FREQ(3,10)")$Status
 stopifnot(letters[c(3, 8)] == "A", letters[5] == "B") # 80 of 90 are more than 85 %
+both <- tab_protect(one, c("activity", "size"), value = "turnover", freq = "firms",
+  maxscore = c("largest", "second"), safety_rules = "NK(2,99)")$Status
+stopifnot(both[1] == "C", both[5] != "C") # 119 of 120 are more than 99 %; 85 of 90 are not
 stopifnot(tab_protect(one, c("activity", "size"), value = "turnover", freq = "firms",
   maxscore = c("largest", "second"), safety_rules = "P(5,1)")$Status[1] == "F")
 

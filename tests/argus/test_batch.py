@@ -58,6 +58,26 @@ def test_case_tabs_blanks_and_comments_do_not_matter(read):
     assert found.writes[0].file == "o.txt"
 
 
+@pytest.mark.parametrize(
+    "by", ['"A""B"', '"A" "B"', '"A","B"', "A B", "A,B", '"A"B', 'A"B"', '\t"A"\tB\t']
+)
+def test_no_variable_is_lost_whatever_is_quoted(read, by):
+    found = read(f'<OPENMICRODATA> a\n<OPENMETADATA> b\n<SPECIFYTABLE> {by}|V|""|C,0,5\n')
+    assert (found.tables[0].by, found.tables[0].response) == (("A", "B"), "V")
+    assert (found.tables[0].cost, found.tables[0].power) == ("C", 0.5)
+
+
+def test_options_may_be_left_out_and_separators_be_blanks(read):
+    found = read(
+        '<OPENMICRODATA> a\n<OPENMETADATA> b\n<SPECIFYTABLE> "A"|"V"\n'
+        '<OPENMICRODATA> "C:\\other\\A"\n<READMICRODATA>\n<APRIORI> "h.hst",1,"\t",0,0\n'
+        '<APRIORI> "h.hst",1," "\n<APRIORI> "h.hst",1,\\t\n<SUPPRESS> OPT(1)\n'
+        '<WRITETABLE> (1,1,"c.csv")\n<WRITETABLE> (1,3,0,"d.txt")\n'
+    )
+    assert [one.separator for one in found.apriori] == ["\t", " ", "\t"]
+    assert [(dict(one.options), one.file) for one in found.writes] == [({}, "c.csv"), ({}, "d.txt")]
+
+
 def test_what_stands_after_two_slashes_is_a_comment(read):
     found = read(
         BEGIN.replace('"a.asc"', '"a //b.asc" // records')
@@ -120,7 +140,9 @@ def test_several_files_of_cells_and_what_was_cleared(read):
     ]
     assert [table.number for table in found.tables] == [1, 2]
     assert (found.cleared[0].data[0].additivity, found.cleared[0].data[0].status) == (1, True)
-    # computing totals drops the status
+    # what the office found unsafe is not safe because totals are computed
+    assert (found.data[0].additivity, found.data[0].status) == (1, True)
+    found = read(cells.format("a") + "<READTABLE> 1F\n")
     assert (found.data[0].additivity, found.data[0].status) == (1, False)
 
 

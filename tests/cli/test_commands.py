@@ -154,7 +154,7 @@ def test_protect_speaks_and_marks_as_the_job_says(
     job.write_text(JOB + options, encoding="utf-8")
     done = run("protect", str(job))
     assert "1 primär (intern)" in done.output
-    assert " :c " in done.output
+    assert " :C " in done.output
     assert "1 primary" in run("protect", str(job), "--language", "en").output
 
 

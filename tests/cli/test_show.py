@@ -84,8 +84,8 @@ def test_german():
 
 def test_the_symbol_set_is_used():
     text = shown(published(FLAT, hidden=((1,),), empty=((2,),)), symbols="eurostat")
-    assert ":c" in line_with(text, "│   a")
-    assert "- " in line_with(text, "│   b")
+    assert ":C" in line_with(text, "│   a")
+    assert " 0 " in line_with(text, "│   b")
 
 
 def test_labels_and_codes_are_shown_as_they_are():

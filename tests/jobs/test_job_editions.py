@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 import diskret as dk
 from diskret.cli.main import app
 from diskret.errors import InputError, JobError
+from diskret.jobs.programme import read_programme, run_programme
 from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
 
@@ -140,3 +141,70 @@ def test_other_variables_and_the_same_vintage_are_refused_by_table(home):
     text = JOB.replace('vintage = "{year}"', 'vintage = "2025"')
     said = refused(home, EDITION, text, InputError)
     assert "has the vintage '2025', as that of the last delivery has" in said
+
+
+# ── a programme that follows an earlier one ─────────────────────────────────────────
+
+PROGRAMME = """\
+folder = "all{year}"
+{edition}
+[[releases]]
+name = "march"
+job = "march{year}.toml"
+[[releases]]
+name = "june"
+job = "june{year}.toml"
+"""
+
+
+def programme(home, year, counts, edition=""):
+    """Regions in March, regions by size in June."""
+    lines = job(home, year, counts).read_text("utf-8").split("[[tables]]")
+    records, regions, rest = lines
+    sizes, output = rest.split("[output]")
+    for name, table in (("march", regions), ("june", sizes)):
+        text = f"{records}[[tables]]{table}\n[output]{output}"
+        (home / f"{name}{year}.toml").write_text(text, encoding="utf-8")
+    path = home / f"all{year}.toml"
+    path.write_text(PROGRAMME.format(year=year, edition=edition), encoding="utf-8")
+    return path
+
+
+def test_a_programme_keeps_the_patterns_of_all_releases_of_the_last_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISKRET_KEYS", str(tmp_path / "keys"))
+    for year, counts, edition in (
+        (2025, THEN, ""), (2026, NOW, '[edition]\nprevious = "all2025"'),
+    ):  # fmt: skip
+        path = programme(tmp_path, year, counts, edition)
+        found = CliRunner().invoke(app, ["protect", str(path)])
+        assert found.exit_code == 0, found.output
+    assert sum("that the last delivery hides" in line for line in found.output.splitlines()) == 2
+    for release, table in (("march", "regions"), ("june", "sizes")):
+        last, folder = (tmp_path / f"all{year}" / release for year in (2025, 2026))
+        assert (folder / "public" / f"{table}_difference.csv").is_file()
+        assert (folder / "internal" / f"{table}.since.csv").is_file()
+        releases = [last, tmp_path / "all2026" / "march"]
+        lines = dk.verify(folder, keys=tmp_path / "keys", releases=releases).lines
+        assert f"{table}_difference: follows from what both deliveries show" in lines
+
+
+def test_a_programme_says_what_is_wrong_with_the_last_one(tmp_path):
+    run_programme(read_programme(programme(tmp_path, 2025, THEN)), keys=KEYS)
+    (tmp_path / "other").mkdir()
+    for edition, said in (
+        ('[edition]\nprevious = "nowhere"', "the folder .*nowhere does not exist"),
+        ('[edition]\nprevious = "other"', "holds none of the releases march, june"),
+        ('[edition]\nprevious = "all2025"\nrevision = true', "'march' is a revision"),
+    ):
+        with pytest.raises(JobError, match=said):
+            read_programme(programme(tmp_path, 2026, NOW, edition))
+    path = programme(tmp_path, 2026, THEN, '[edition]\nprevious = "all2025"')
+    with pytest.raises(InputError, match="as in a revision of the same period"):
+        run_programme(read_programme(path), keys=KEYS)
+    assert not (tmp_path / "all2026" / "march").exists()
+    path = tmp_path / "march2026.toml"
+    edition = EDITION.replace("out2025", "all2025/march")
+    text = path.read_text("utf-8").replace("[output]", f"{edition}\n[output]")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(JobError, match="both name the last delivery"):
+        read_programme(tmp_path / "all2026.toml")

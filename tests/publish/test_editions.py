@@ -180,6 +180,38 @@ def test_values_of_this_delivery_are_checked_without_the_last_one(tampered, publ
         dk.verify(public)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("N,8,published", "N,8,primary"),
+        ("N,8,published", "N,,published"),
+        ("N,8,published", "N,eight,published"),
+        ("Q,,suppressed", "Q,1,suppressed"),
+    ],
+)
+def test_what_no_delivery_can_show_is_refused_without_the_last_one(old, new, public):
+    path = public / "firms_difference.csv"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    restamp(public)
+    with pytest.raises(VerificationError, match="no delivery can have shown"):
+        dk.verify(public)
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".parquet"])
+def test_another_file_in_place_of_a_difference_is_refused_without_the_last_one(
+    ending, home, public
+):
+    other = home / "2026" / "internal" / "firms.cells.xlsx"
+    if ending == ".parquet":
+        other = other.with_suffix(ending)
+    shutil.copy(other, public / f"firms_difference{ending}")
+    restamp(public)
+    with pytest.raises(VerificationError, match=f"firms_difference{ending}"):
+        dk.verify(public)
+
+
 def test_a_certificate_that_counts_otherwise_or_says_nothing_is_refused(public):
     dk.verify(public)
     path = public / "firms.certificate.json"

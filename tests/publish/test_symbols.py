@@ -27,7 +27,7 @@ def test_hidden_and_nothing_look_different(symbols):
         ("de-letters", "g", "0"),
         ("sdmx", "Q", "0"),
         ("px", "..", "-"),
-        ("eurostat", ":c", "-"),
+        ("eurostat", ":C", "0"),
     ],
 )
 def test_the_sets_are_the_customary_ones(name, suppressed, nothing):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Literal
 
 from diskret.argus.commands import (
@@ -24,9 +24,12 @@ from diskret.argus.text import Place, text_of, unquoted
 from diskret.errors import JobError
 
 _COMMAND = re.compile(r"<\s*(\w+)\s*>(.*)")
-_QUOTED = re.compile(r'"([^"]*)"')
+#: A variable: in quotes, or a word.
+_NAME = re.compile(r'"([^"]*)"|([^\s",]+)')
+#: Another command behind the first one; names in quotes, and <freq>, are none.
+_ANOTHER = re.compile(r'"[^"]*"|<\s*(\w+)\s*>')
 _CALL = re.compile(r"(\w+)\s*\(([^()]*)\)\s*(.*)")
-_WRITE = re.compile(r'\(?\s*(\d+)\s*,\s*(\d+)\s*,([^,]*),\s*("[^"]*"|[^"()]+)\s*\)?')
+_WRITE = re.compile(r'\(?\s*(\d+)\s*,\s*(\d+)\s*,(?:([^,]*),)?\s*("[^"]*"|[^"()]+)\s*\)?')
 _OPTION = re.compile(r"\s*([A-Za-z]{2})\s*([+-])")
 #: What follows a command, up to a comment; names in quotes may hold two slashes.
 _SAID = re.compile(r'(?:"[^"]*"|(?!\s//).)*')
@@ -40,7 +43,7 @@ def read_batch(path: Path) -> Batch:
     """Read a job; what cannot be understood is said with file, line and command."""
     reader = _Reader(path)
     for number, line in enumerate(text_of(path).split("\n"), start=1):
-        line = line.replace("\t", " ").strip()
+        line = line.strip()
         if line and not line.startswith(("//", "\\\\")):
             reader.line(number, line)
     return reader.done()
@@ -111,7 +114,14 @@ class _Reader:
             hint = f"did you mean <{near[0]}>?" if near else f"known are {', '.join(self.known)}"
             raise JobError(f"{self.place}: is no command; {hint}")
         said = _SAID.match(found[2])
-        self.known[keyword](said[0].strip() if said else "")
+        text = said[0].strip() if said else ""
+        more = [name for name in _ANOTHER.findall(text) if name.upper() in self.known]
+        if more and keyword != "COMMENT":
+            raise JobError(
+                f"{self.place}: <{more[0].upper()}> stands behind it in the same line; give every "
+                "command a line of its own"
+            )
+        self.known[keyword](text)
 
     def done(self) -> Batch:
         """All of the job."""
@@ -155,7 +165,8 @@ class _Reader:
     def open(self, kind: Literal["records", "cells"], text: str) -> None:
         if self.opened and (kind == "records" or self.opened[0][0] == "records"):
             # the same data named once more change nothing
-            if self.opened[0][1].name.casefold() == self.file(text).name.casefold():
+            again = PureWindowsPath(self.file(text).name).name.casefold()
+            if PureWindowsPath(self.opened[0][1].name).name.casefold() == again:
                 return
             raise JobError(
                 f"{self.place}: records are opened already; <CLEAR> ends what is done with them"
@@ -178,8 +189,7 @@ class _Reader:
                 "above it"
             )
         parts = [part.strip() for part in text.split("|")]
-        by = tuple(name.strip() for name in _QUOTED.findall(parts[0]))
-        by = by or tuple(parts[0].replace(",", " ").split())
+        by = tuple((quoted or word).strip() for quoted, word in _NAME.findall(parts[0]))
         if not by or len(parts) < 2 or not all(by):
             raise JobError(
                 f"{self.place}: {text!r} names no table; write the variables, a bar and what is "
@@ -190,7 +200,8 @@ class _Reader:
             raise JobError(f"{self.place}: a variable stands twice in {parts[0]}")
         parts += [""] * (5 - len(parts))
         cost, comma, power = parts[3].partition(",")
-        power = power if comma else parts[4]
+        power = unquoted(power if comma else parts[4]) or "1"
+        power = power.replace(",", ".") if re.fullmatch(r"\d+,\d+", power) else power
         table = TableText(
             len(self.tables) + 1,
             self.place,
@@ -198,7 +209,7 @@ class _Reader:
             unquoted(parts[1]) or "<freq>",
             unquoted(parts[2]),
             unquoted(cost),
-            numbers(unquoted(power) or "1", self.place)[0],
+            numbers(power, self.place)[0],
         )
         self.tables.append((len(self.opened) - 1, table))
 
@@ -225,13 +236,15 @@ class _Reader:
                     "and 2 (they need not), perhaps with T or F for the status in the file"
                 )
             way = int(found[1] or 0)
-            self.way[kind] = (way, found[2] == "T" if found[2] else way != 1)
+            self.way[kind] = (way, found[2] != "F")
 
     def apriori(self, text: str) -> None:
         name, rest = self.quoted_first(text)
         fields = re.findall(r'"[^"]*"|[^,"]+', rest)
         table = self.number(fields[0] if fields else "1")
-        separator = unquoted(fields[1]) if len(fields) > 1 else ","
+        separator = fields[1] if len(fields) > 1 else ","
+        # a blank or a tab in quotes is meant
+        separator = separator[1:-1] if re.fullmatch('"."', separator) else unquoted(separator)
         ignore = fields[2].strip() != "0" if len(fields) > 2 else True
         separator = {"\\t": "\t", "": ","}.get(separator, separator)
         self.apriories.append(AprioriText(self.place, table, name, separator, ignore))
@@ -280,7 +293,8 @@ class _Reader:
                 f"{self.place}: {text!r} is no file to write; write table, type, options and file, "
                 'e.g. (1,3,AS+FL+,"out.txt")'
             )
-        asked = unquoted(found[3])
+        asked = unquoted(found[3] or "")
+        asked = "" if asked == "0" else asked  # no options, in the numbers of older versions
         options = {name.upper(): sign == "+" for name, sign in _OPTION.findall(asked)}
         if _OPTION.sub("", asked).strip() or not {*options} <= {*OPTIONS}:
             if re.fullmatch("[0-9]+", asked):

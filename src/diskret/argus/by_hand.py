@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from diskret.argus.commands import AprioriText
 from diskret.argus.metadata import Metadata
-from diskret.argus.text import Folders, encoding_of, said_at
+from diskret.argus.text import Folders, encoding_of, said_at, text_of
 from diskret.argus.trees import Axis
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
@@ -98,12 +98,20 @@ def apriori_rules(
     taken: becomes True where the file hides a cell to protect others.
     """
     path = folders.find(text.file, text.place)
+    if not text_of(path).strip():
+        return []  # programs write one for every table, also where nothing is known
+    at = len(table.dimensions)
     with said_at(text.place):
-        lines = read_hst(path, text.separator, encoding_of(path.read_bytes()))
+        lines = _clear(read_hst(path, text.separator, encoding_of(path.read_bytes())), text, at)
+        for number, fields in lines:
+            if len(fields) <= at:
+                raise InputError(
+                    f"{path.name}, line {number}: {len(fields)} fields with the separator "
+                    f"{text.separator!r}; a line holds {at} codes and what is set, e.g. ...,s"
+                )
         if text.ignore_unknown:
             trees = [dimension.hierarchy for dimension in table.dimensions]
             lines = tuple(line for line in lines if _known(line[1], trees))
-        at = len(table.dimensions)
         hides = [line for line in lines if len(line[1]) > at and line[1][at].lower() in _HIDDEN]
         rest = [line for line in lines if line not in hides]
         found: list[Rule] = []
@@ -116,6 +124,19 @@ def apriori_rules(
         for rule in found:
             rule(table)  # what is wrong with it is said here
         return found
+
+
+def _clear(lines: Sequence[Line], text: AprioriText, at: int) -> tuple[Line, ...]:
+    """The lines once each, with decimal points."""
+    found: dict[tuple[str, ...], Line] = {}
+    for number, fields in lines:
+        said = tuple(field.lower() for field in fields[at : at + 1])
+        more = fields[at + 1 :]
+        if text.separator != ",":
+            more = tuple(field.replace(",", ".") for field in more)
+        fields = (*fields[:at], *said, *more)
+        found.setdefault(fields, (number, fields))
+    return tuple(found.values())
 
 
 def _taken_over(

@@ -37,6 +37,8 @@ _ROUNDED = 2
 _BY_DISTANCE = "-3"
 #: Costs of -3 are known when the cells have been judged.
 _CODES_OF_COST = {"": "value", "-1": "count", "-2": "cells", _BY_DISTANCE: "cells"}
+#: From how many codes on it tells something that one is the sum of the others.
+_TELLING = 3
 _LISTED = 3  # contributions that are kept of every cell at least
 
 
@@ -227,6 +229,12 @@ def _free(path: Path, metadata: Metadata) -> pa.Table:
         raise InputError(f"{path}: holds no records")
     first = next(csv.reader(lines[:1], delimiter=metadata.separator))
     names = [variable.name for variable in metadata.variables]
+    heads = [field.strip().casefold() for field in first[: len(names)]]
+    if heads == [name.casefold() for name in names]:
+        raise InputError(
+            f"{path}: line 1 holds the names of the variables; files of τ-ARGUS begin with data, "
+            "so remove this line"
+        )
     if len(first) < len(names):
         raise InputError(
             f"{path}: the first line has {len(first)} fields, and {metadata.path.name} names "
@@ -336,6 +344,26 @@ def _moved(column: pa.ChunkedArray, moved: Mapping[str, str]) -> pa.Array:
     return pa.array(names, pa.string()).take(coded.indices)
 
 
+def _check_totals(axes: Sequence[Axis], frame: pa.Table, table: Table) -> None:
+    """Refuse a total that goes by another name in the file: it would be a part of itself."""
+    values = table.count if table.frequency else table.measure.sum
+    for at, axis in enumerate(axes):
+        tree = axis.tree
+        parts = tree.children[0]
+        in_file = frame.column(axis.variable.name).unique().to_pylist()
+        if values is None or len(parts) < _TELLING or tree.total in in_file:
+            continue
+        of_axis = np.moveaxis(values, at, 0)
+        for part in parts:
+            if of_axis[0].any() and np.array_equal(2 * of_axis[part], of_axis[0]):
+                raise InputError(
+                    f"{axis.variable.name!r} has no total {tree.total!r}, and "
+                    f"{tree.codes[part]!r} is the sum of all others; if it is the total, say so "
+                    f"in {axis.variable.place.file.name} with <TOTCODE>, else let totals be "
+                    "computed (<READTABLE> 1)"
+                )
+
+
 def _power(table: Table, cost: str, power: float) -> NDArray[np.float64]:
     """Costs to a power, or their logarithm."""
     if cost == "cells":
@@ -397,14 +425,18 @@ def _from_cells(data: Opened, text: TableText, axes: Sequence[Axis], judged: Jud
             # they are those of another variable of the file, and no rule looks at them
             return made_with(rounding, [])
 
-    try:
-        table = fitting(None)
-    except AdditivityError:
-        if data.text.additivity != _ROUNDED or response is None:
-            raise
-        # values that do not add up because each of them was rounded
-        table = fitting(10.0**-response.decimals)
+    with said_at(data.path.name):
+        try:
+            table = fitting(None)
+        except AdditivityError:
+            if data.text.additivity != _ROUNDED or response is None:
+                raise
+            # values that do not add up because each of them was rounded
+            table = fitting(10.0**-response.decimals)
     table = table if response is None or shadow is None else table[response.name]
+    if data.text.additivity == 0:
+        with said_at(data.path.name):
+            _check_totals(axes, frame, table)
     at = locate(frame, by)[1]
     by_hand: list[Rule] = []
     if data.text.status:

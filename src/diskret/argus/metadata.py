@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
+from unicodedata import normalize
 
 from diskret.argus.rule_text import numbers
 from diskret.argus.text import Place, text_of, unquoted
@@ -117,7 +118,7 @@ class Metadata:
     def named(self, name: str, place: Place) -> Variable:
         """A variable, whatever the case of its name."""
         for variable in self.variables:
-            if variable.name.casefold() == name.casefold():
+            if _alike(variable.name) == _alike(name):
                 return variable
         raise JobError(
             f"{place}: {self.path.name} has no variable {name!r}; it has "
@@ -129,13 +130,18 @@ class Metadata:
         return tuple(v for v in self.variables if role in v.roles)
 
 
+def _alike(name: str) -> str:
+    """A name whatever its case, and whether its umlauts are one character or two."""
+    return normalize("NFC", name).casefold()
+
+
 def read_metadata(path: Path, kind: Literal["records", "cells"]) -> Metadata:
     """Read the metadata of records or of cells."""
     variables: list[Variable] = []
     separator = "" if kind == "records" else ","
     status = {"safe": "S", "unsafe": "U", "protected": "P"}
     for number, line in enumerate(text_of(path).split("\n"), start=1):
-        line, place = line.replace("\t", " ").strip(), Place(path, number)
+        line, place = line.strip(), Place(path, number)
         if not line or line.startswith("//"):
             continue
         if not line.startswith("<"):

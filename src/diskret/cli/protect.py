@@ -70,6 +70,8 @@ def protect(
         shown_in = language or Language(job.output.language)
         show_results(results, written, shown_in, job.output.symbols)
         show_kept(kept_by(job, results), shown_in)
+        if job.edition is not None and job.edition.revision:
+            typer.echo(words_in(shown_in, "commands")["revised"])
         if job.output.ledger is not None:
             name = job.output.release or written.resolve().name
             entered = words_in(shown_in, "commands")["ledger_entered"]
@@ -85,12 +87,16 @@ def show_kept(kept: Iterable[tuple[str, Kept]], language: Language) -> None:
 
 def _programme(file: Path, folder: Path | None, language: Language) -> None:
     from diskret.cli.progress import progress_bars
+    from diskret.jobs.editions import kept_by
     from diskret.jobs.programme import read_programme, run_programme
 
     programme = read_programme(file)
     with progress_bars(language=language) as progress:
         run = run_programme(programme, folder=folder, progress=progress)
     _show_programme(run, language)
+    for planned, released in zip(programme.releases, run.releases, strict=True):
+        if released.results:
+            show_kept(kept_by(planned.job, released.results), language)
 
 
 def _show_programme(run: ProgrammeRun, language: Language) -> None:

@@ -12,14 +12,13 @@ from diskret.protect.editions import Kept, kept_since
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.protect.result import Result
 from diskret.publish.difference import SUFFIX, last_delivery
-from diskret.publish.read import public_folder
 
 
 def read_edition(section: Section) -> EditionJob:
-    """What a job says of the last delivery."""
+    """What a job says of the last delivery, or a programme of all releases of the last one."""
     given = section.read(EditionJob, without=("previous",), required=("previous",))
     folder = section.file.parent / section.text("previous", "")
-    if not public_folder(folder).is_dir():
+    if not folder.is_dir():
         raise section.error(f"'previous': the folder {folder} does not exist", "previous")
     return EditionJob(previous=folder, **given)
 
@@ -40,6 +39,26 @@ def with_last_patterns(
         _keeping(table, edition) if table.name in before and table.noise is None else table
         for table in tables
     )
+
+
+def of_programme(section: Section, edition: EditionJob, release: str, job: Job) -> Job:
+    """The job of a release of a programme that follows an earlier one, in whose folder that is.
+
+    A release that the last programme did not have is new.
+    """
+    if job.edition is not None:
+        raise section.error(
+            f"the programme and the job of '{release}' both name the last delivery; keep one "
+            "[edition]",
+            "edition",
+        )
+    own = replace(edition, previous=edition.previous / release)
+    if not own.previous.is_dir():
+        return job
+    tables = with_last_patterns(section.section("edition"), own, job.tables)
+    names = [part.name for part in (*tables, *job.derived)]
+    check_free(section.section("edition"), tables, names)
+    return replace(job, tables=tables, edition=own)
 
 
 def check_free(section: Section, tables: Sequence[TableJob], names: Sequence[str]) -> None:

@@ -10,7 +10,9 @@ from os import PathLike
 from pathlib import Path
 
 from diskret.errors import ProtectionError
+from diskret.jobs.editions import of_programme, read_edition
 from diskret.jobs.read import read_job
+from diskret.jobs.revision import check_edition
 from diskret.jobs.run import protected, tables_of, write_job
 from diskret.jobs.schema import Section, open_job
 from diskret.jobs.values import FILE_STEM, Job, JobTable
@@ -111,6 +113,9 @@ def run_programme(
         for release in programme.releases
         if release.name not in before
     ]
+    for one in open_:
+        if one.release.job.edition is not None:
+            check_edition(one.release.job.edition, one.tables)
     losses, chosen, planned = _plan(open_, ledger, keys, progress)
     due_by = today or date.today()
     done: dict[str, Released] = {}
@@ -290,7 +295,7 @@ def read_programme(path: str | PathLike[str]) -> ReleaseProgramme:
     path: a TOML file with a section ``[[releases]]`` for each release, in the order of publication.
     """
     file = open_job(Path(path))
-    file.check(required=("releases",), optional=("folder", "ledger"))
+    file.check(required=("releases",), optional=("folder", "ledger", "edition"))
     sections = file.sections("releases")
     if not sections:
         raise file.error("there must be at least one [[releases]]", "releases")
@@ -302,6 +307,8 @@ def read_programme(path: str | PathLike[str]) -> ReleaseProgramme:
         _check_job(section, release)
         _check_alike(section, release, releases)
         releases.append(release)
+    if "edition" in file:
+        releases = _next(file, releases)
     return ReleaseProgramme(
         path=file.file,
         folder=file.file.parent / file.text("folder", "out"),
@@ -309,6 +316,31 @@ def read_programme(path: str | PathLike[str]) -> ReleaseProgramme:
         # the ledger as seen from the current folder; the address of a database as it is
         ledger=ledger if ledger is None or "://" in ledger else str(file.file.parent / ledger),
     )
+
+
+def _next(file: Section, releases: Sequence[PlannedRelease]) -> list[PlannedRelease]:
+    """The releases of a programme that follows an earlier one."""
+    edition = read_edition(file.section("edition"))
+    if not any((edition.previous / release.name).is_dir() for release in releases):
+        raise file.section("edition").error(
+            f"'previous': {edition.previous} holds none of the releases "
+            f"{', '.join(release.name for release in releases)}; name the folder of the last "
+            "programme, in which each release has one of its name",
+            "previous",
+        )
+    found = [replace(one, job=of_programme(file, edition, one.name, one.job)) for one in releases]
+    for release in found:
+        _check_no_revision(file.section("edition"), "revision", release)
+    return found
+
+
+def _check_no_revision(section: Section, key: str, release: PlannedRelease) -> None:
+    if release.job.edition is not None and release.job.edition.revision:
+        raise section.error(
+            f"'{release.name}' is a revision, which is attacked together with the first delivery "
+            "alone; deliver it by its job instead of a programme",
+            key,
+        )
 
 
 def _release(section: Section, ledger: str | None) -> PlannedRelease:
@@ -349,6 +381,7 @@ def _check_order(
 def _check_job(section: Section, release: PlannedRelease) -> None:
     """A job of a programme only suppresses, and leaves the ledger to the programme."""
     job = release.job
+    _check_no_revision(section, "job", release)
     if job.output.ledger is not None or job.previous_within is not None:
         key = "previous_within" if job.output.ledger is None else "ledger"
         raise section.error(

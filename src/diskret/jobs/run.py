@@ -22,6 +22,7 @@ from diskret.io.frames import in_memory, spelled
 from diskret.jobs.derived import derived_of
 from diskret.jobs.noise import changed_tables
 from diskret.jobs.read import read_job
+from diskret.jobs.revision import protect_edition
 from diskret.jobs.tables import table_of_cells
 from diskret.jobs.values import Job, JobTable, Records, TableJob
 from diskret.keys import SecretKeys
@@ -91,7 +92,13 @@ def run_job(
     hiding = [one for one in tables if one.wanted.noise is None]
     changing = [one for one in tables if one.wanted.noise is not None]
     found: list[Result | PerturbedResult] = []
-    if hiding:
+    if hiding and job.edition is not None:
+
+        def protect(tables: Sequence[JobTable]) -> list[Result]:
+            return protected(tables, keys, progress, ledger=ledger)
+
+        found += protect_edition(job.edition, hiding, protect, keys, progress)
+    elif hiding:
         found += protected(hiding, keys, progress, ledger=ledger)
     found += changed_tables(changing, keys)
     by_name = {result.name: result for result in found}
@@ -365,6 +372,7 @@ def _asked(one: JobTable) -> Asked:
         frozen=stay,
         previous=before,
         previous_discount=wanted.previous_discount,
+        known=one.known,
     )
 
 

@@ -184,8 +184,12 @@ class Section:
     def existing_file(self, key: str, or_folder: bool = False) -> Path:
         """The file (or folder) that `key` names, seen from the folder of the job file."""
         path = self.file.parent / self.text(key, "")
-        if not path.is_file() and not (or_folder and path.is_dir()):
-            what = "is a folder" if path.is_dir() else "does not exist"
+        try:
+            is_file, is_folder = path.is_file(), path.is_dir()
+        except OSError:  # a name that no file can have
+            is_file = is_folder = False
+        if not is_file and not (or_folder and is_folder):
+            what = "is a folder" if is_folder else "does not exist"
             raise self.error(f"'{key}': the file {path} {what}", key)
         return path
 

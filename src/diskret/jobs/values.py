@@ -223,10 +223,13 @@ class EditionJob:
     previous: its folder; tables are found there by their names.
     discount: percent by which hiding a cell costs less if it was hidden then; see
         `previous_discount` of `diskret.suppress`.
+    revision: whether the same period is delivered again, so that both are attacked together; None:
+        it is not, and refused if it looks like that.
     """
 
     previous: Path
     discount: Annotated[float, Number(low=0, below=100)] = 50
+    revision: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -278,6 +281,7 @@ class JobTable:
 
     name: under which it is published.
     hidden: the cells to hide, instead of a search; proven like any other pattern.
+    known: cells that everybody knows already, and that are not hidden unless they are unsafe.
     """
 
     job: Job
@@ -285,3 +289,4 @@ class JobTable:
     table: Table
     name: str
     hidden: NDArray[np.bool_] | None = None
+    known: NDArray[np.bool_] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,8 @@ class BrokenCell:
     irreducible: bool = False
     already: bool = False
     contributors: bool = False
+    cells: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    """Positions among all tables that were attacked: of the cell itself, then of the blamed."""
 
 
 class contradictions_named:
@@ -181,7 +183,14 @@ class JointAttack:
         release, name = ("", table.name) if place < own else self.publication.beside[place - own]
         codes = " + ".join(self._new(cell)[1] for cell in cells)
         return BrokenCell(
-            release, name, codes, primary=True, lower=None, upper=None, contributors=contributors
+            release,
+            name,
+            codes,
+            primary=True,
+            lower=None,
+            upper=None,
+            contributors=contributors,
+            cells=tuple(cells[:1]),
         )
 
     def _opened(self, label: NDArray[np.int64]) -> Opened:
@@ -269,6 +278,7 @@ class JointAttack:
             tuple(self._new(one) for one in culprits.cells),
             culprits.irreducible and bool(culprits.cells),
             already,
+            cells=(cell, *culprits.cells),
         )
 
     def _new(self, cell: int) -> tuple[str, str]:

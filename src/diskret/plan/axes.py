@@ -32,6 +32,8 @@ class Axes:
     asked: Asked
     answers: Answers
     named: dict[str, Axis] = field(default_factory=dict[str, Axis])
+    #: Variable → its axis: that of the first table that names it.
+    of: dict[str, str] = field(default_factory=dict[str, str])
     questions: list[Question] = field(default_factory=list[Question])
     notes: list[Note] = field(default_factory=list[Note])
     levels: dict[str, frozenset[str] | None] = field(
@@ -43,7 +45,7 @@ class Axes:
         return [self._breakdowns(variable) for variable in table.by]
 
     def _breakdowns(self, variable: Variable) -> list[Breakdown]:
-        axis = self.named[axis_name(self.asked, self.answers, variable)]
+        axis = self.named[self.of[variable.name]]
         codes = variable.codes if self.asked.listed else self.levels[variable.name]
         if codes is None or (not axis.trees and not axis.flat):
             whole = variable.codes or frozenset({variable.name})
@@ -66,8 +68,9 @@ def axes_of(asked: Asked, answers: Answers, trees: Mapping[str, Hierarchy]) -> A
     variables = _variables(asked)
     for name, own in _grouped(asked, answers, variables).items():
         found.named[name] = _axis(found, name, own, trees)
+        found.of |= dict.fromkeys(own, name)
     for name, group in variables.items():
-        axis = found.named[axis_name(asked, answers, group[0][0])]
+        axis = found.named[found.of[name]]
         found.levels[name] = _codes_of(found, axis, name, group)
     for axis in list(found.named.values()):
         found.named[axis.name] = _with_column(found, axis)
@@ -339,7 +342,10 @@ def _ambiguous(found: Axes, axis: Axis) -> None:
         for place, code in enumerate(tree.codes):
             own = frozenset(tree.leaves_below(place))
             first, other = leaves.setdefault(code, (name, own))
-            coarse = {code} in (own, other)  # one of the trees ends there, so it says no more
+            coarse = frozenset({code}) in (
+                own,
+                other,
+            )  # one of the trees ends there, so it says no more
             if other != own and code != tree.total and not coarse:
                 said = Statement.said(
                     "plan", "two meanings", code=code, axis=axis.name, first=first, other=name

@@ -92,7 +92,8 @@ def _of_passed(asked: Asked, answers: Answers) -> Iterator[Question]:
     """Whether tables are about all records, where the template names codes that these have, too."""
     for column, codes in asked.passed.items():
         recorded = recorded_codes(answers, column)
-        if recorded is None or {*codes} <= {SDMX_TOTAL} or recorded == {*codes} and len(codes) == 1:
+        at_total = {*codes} <= {SDMX_TOTAL}
+        if recorded is None or at_total or (len(codes) == 1 and recorded == frozenset(codes)):
             continue
         said = answers.variables.get(column, VariableAnswer()).total
         of_fields = [answers.fields.get(one.field, FieldAnswer()).where for one in asked.tables]

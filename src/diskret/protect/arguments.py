@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from diskret.errors import InputError
 from diskret.protect.last_period import suppressed_before
-from diskret.protect.plan import Cost, TableToProtect
+from diskret.protect.plan import Cost, TableToProtect, frozen_cells
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import rules_for_unions
 from diskret.rules.varying import for_tables
@@ -27,16 +30,22 @@ class Asked:
     frozen: Any = None
     previous: Any = None
     previous_discount: float = 0
+    #: Safe cells that everybody knows already, so that hiding them protects nobody; bool array.
+    known: NDArray[np.bool_] | None = None
 
     def judged(self) -> TableToProtect:
         """The table as its rule judges it."""
         rule = self.rule
+        sensitivity = rule if isinstance(rule, Sensitivity) else rule(self.table)
+        frozen = self.frozen
+        if self.known is not None:
+            frozen = frozen_cells(self.table, frozen) | (self.known & ~sensitivity.unsafe)
         return TableToProtect(
             self.table,
             rule,
-            rule if isinstance(rule, Sensitivity) else rule(self.table),
+            sensitivity,
             self.cost,
-            self.frozen,
+            frozen,
             suppressed_before(self.table, self.previous),
             _check_discount(self.previous_discount),
             self.name,

@@ -49,7 +49,7 @@ class Difference:
 
     def __post_init__(self) -> None:
         check_file_name(self.name)
-        _check(self.now, self.previous)
+        check_comparable(self.now, self.previous)
         check_names(difference_columns(self.now))
 
     def __repr__(self) -> str:
@@ -184,7 +184,8 @@ def _families(parents: Mapping[str, str]) -> dict[str, set[str]]:
     return found
 
 
-def _check(now: Published, previous: Published) -> None:
+def check_comparable(now: Published, previous: Published) -> None:
+    """Refuse tables of other variables or measures, and such as are about the same cells."""
     names, before = ([d.name for d in table.dimensions] for table in (now, previous))
     if sorted(names) != sorted(before):
         raise InputError(

@@ -100,15 +100,29 @@ def write_columns(
     ``<name>.csv`` is always written; ``"parquet"`` and ``"xlsx"`` add a file each, the workbook in
     `language`.
     """
-    text, decimals = columns_text(shown), decimals_of(shown)
-    written = [f"{shown.name}.csv"]
+    return write_text_columns(
+        shown.name, columns_text(shown), decimals_of(shown), folder, formats, language, neutralise
+    )
+
+
+def write_text_columns(
+    name: str,
+    text: pa.Table,
+    decimals: dict[str, int],
+    folder: Path,
+    formats: Collection[str],
+    language: str = "en",
+    neutralise: bool = False,
+) -> list[str]:
+    """The same for columns of text, of which those in `decimals` are numbers."""
+    written = [f"{name}.csv"]
     path = folder / written[0]
     _write_csv(_safe(text, path, neutralise), path)
     if "parquet" in formats:
-        written.append(f"{shown.name}.parquet")
+        written.append(f"{name}.parquet")
         write_columns_parquet(exact_columns(text, decimals), folder / written[-1])
     if "xlsx" in formats:
-        written.append(f"{shown.name}.xlsx")
+        written.append(f"{name}.xlsx")
         exact = exact_columns(text, decimals)
         write_columns_xlsx(exact, decimals, folder / written[-1], language)
     return written

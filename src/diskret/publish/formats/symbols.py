@@ -79,7 +79,8 @@ def symbol_sets() -> Mapping[str, SymbolSet]:
             _set("de-letters", "g", "0"),
             _set("sdmx", "Q", "0", "suppressed sdmx"),
             _set("px", "..", "-"),
-            _set("eurostat", ":c", "-"),
+            # flags since 27 January 2025: ":" not available, C confidential; 0 is a real zero
+            _set("eurostat", ":C", "0"),
         )
     }
 

@@ -15,17 +15,19 @@ from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys, key_file
 from diskret.progress import Progress, silent
 from diskret.publish.derived import COMBINED, DERIVED, read_combined, read_derived
-from diskret.publish.difference import PREVIOUS, read_difference
+from diskret.publish.difference import PREVIOUS, read_difference, read_outline
 from diskret.publish.digests import CERTIFICATE, check_content, check_digests, check_plain
 from diskret.publish.guard.derived import combined_problems, derived_problems
-from diskret.publish.guard.difference import difference_problems, said_problems
+from diskret.publish.guard.difference import decimals_in, difference_problems, said_problems
 from diskret.publish.read import Releases, public_folder
 from diskret.publish.verify.changed import CHANGED
-from diskret.publish.verify.files import check_columns, check_names, refuse
+from diskret.publish.verify.files import check_columns, check_names, check_text_columns, refuse
 from diskret.publish.verify.kind import Checked, Kind, Place
 from diskret.publish.verify.microdata import RECORDS, SAFE_FILES
 from diskret.publish.verify.suppressed import SUPPRESSED
 from diskret.tables import Derived, Publication, Published
+from diskret.tables.difference import difference_columns
+from diskret.tables.read_public import read_text
 
 #: All kinds of releases there are, in the order in which they are reported.
 KINDS = (RECORDS, SAFE_FILES, CHANGED, SUPPRESSED)
@@ -207,6 +209,7 @@ def _verify_differences(
             name = path.name.removesuffix(PREVIOUS)
             difference = read_difference(path, published, releases)
             if difference is None:
+                _check_workbook(public, name, path, published)
                 lines.append(
                     f"{name}: file unchanged; compared with its own table only, because the last "
                     "delivery is not among the releases given"
@@ -218,6 +221,17 @@ def _verify_differences(
     except InputError as error:
         raise VerificationError(str(error)) from None
     return lines
+
+
+def _check_workbook(
+    public: Path, name: str, outline: Path, tables: Mapping[str, Published]
+) -> None:
+    """Compare the workbook of a difference with its CSV, without the last delivery."""
+    table = tables[read_outline(outline)["table"]]
+    shown = read_text(public / f"{name}.csv", difference_columns(table))
+    check_text_columns(
+        public, name, shown, {"previous": table.decimals, **decimals_in(shown, table)}
+    )
 
 
 # ── figures and combined tables, computed again from published values ────────────────
