@@ -15,7 +15,9 @@ from diskret.io.fixed import Column, check_columns
 from diskret.io.spelling import Spelling
 from diskret.parameters import Declared, Whole
 
-FileFormat = Literal["parquet", "csv", "fixed", "xlsx", "sas7bdat", "xpt", "sav", "dta"]
+FileFormat = Literal[
+    "parquet", "csv", "fixed", "xlsx", "sas7bdat", "xpt", "sav", "dta", "px", "jsonstat", "sdmx"
+]
 #: What each suffix means.
 SUFFIXES: dict[str, FileFormat] = {
     ".parquet": "parquet",
@@ -28,10 +30,14 @@ SUFFIXES: dict[str, FileFormat] = {
     ".sav": "sav",
     ".zsav": "sav",
     ".dta": "dta",
+    ".px": "px",
+    ".json": "jsonstat",
 }
+#: How the names of SDMX-CSV files end that diskret writes.
+_SDMX = (".sdmx1.csv", ".sdmx2.csv")
 #: Option → the formats that have it.
 OPTIONS: dict[str, tuple[FileFormat, ...]] = {
-    "encoding": ("csv", "fixed", "sas7bdat", "xpt", "sav", "dta"),
+    "encoding": ("csv", "fixed", "sas7bdat", "xpt", "sav", "dta", "px", "sdmx"),
     "columns": ("csv", "fixed", "xlsx"),
     "delimiter": ("csv",),
     "decimal": ("csv", "fixed", "xlsx"),
@@ -55,14 +61,15 @@ class DataFile(Declared):
         The file.
     format
         ``"parquet"``, ``"csv"``, ``"fixed"`` (fixed places in the line), ``"xlsx"`` (a workbook,
-        needs the extra ``excel``), or ``"sas7bdat"``, ``"xpt"`` (SAS), ``"sav"`` (SPSS) and
-        ``"dta"`` (Stata), which need the extra ``stat``; None: by the suffix, and fixed if
-        `columns` are [`Column`][diskret.io.fixed.Column].
+        needs the extra ``excel``), ``"sas7bdat"``, ``"xpt"`` (SAS), ``"sav"`` (SPSS) and
+        ``"dta"`` (Stata), which need the extra ``stat``, or ``"px"``, ``"jsonstat"`` and ``"sdmx"``
+        (SDMX-CSV); None: by the suffix, and fixed if `columns` are
+        [`Column`][diskret.io.fixed.Column].
     columns
         Names of the columns of a CSV file or a sheet that has no line with names; or a
         [`Column`][diskret.io.fixed.Column] for each field of fixed format.
     encoding
-        Of text, e.g. ``"cp1252"``, ``"latin-1"``, ``"utf-16"``; None: UTF-8.
+        Of text, e.g. ``"cp1252"``, ``"latin-1"``, ``"utf-16"``; None: UTF-8, or what the file says.
     delimiter
         Between fields of CSV; None: the one of ``,``, ``;``, tab and ``|`` that is most frequent in
         the first line.
@@ -126,6 +133,8 @@ class DataFile(Declared):
             return self.format
         if any(isinstance(column, Column) for column in self.columns):
             return "fixed"
+        if self.file.name.lower().endswith(_SDMX):
+            return "sdmx"
         return SUFFIXES.get(self.file.suffix.lower())
 
     def _check(self) -> None:

@@ -30,18 +30,25 @@ from diskret.io.files import (
     read_said_csv,
 )
 from diskret.io.fixed import Column, fixed_table
+from diskret.io.json_stat import read_json_stat
+from diskret.io.px import read_px
+from diskret.io.sdmx_csv import read_sdmx_csv
 from diskret.io.sources import FrameKind, Source
 from diskret.io.statistical import read_statistical
 from diskret.io.workbook import read_workbook
 
 _ACCEPTED = (
     "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a "
-    ".parquet, .csv, .txt, .xlsx, .sas7bdat, .xpt, .sav or .dta file, a DataFile that says how a "
-    "file is read, a list or a folder of .parquet files, and a PostgresTable"
+    ".parquet, .csv, .txt, .xlsx, .px, .json (JSON-stat), .sas7bdat, .xpt, .sav or .dta file, a "
+    "DataFile that says how a file is read, a list or a folder of .parquet files, and a "
+    "PostgresTable"
 )
 
 #: Said wherever nothing would be counted: tables of zeros would look like results.
 NO_RECORDS = "there are no records, maybe a header and nothing below it; is it the right file?"
+
+#: Readers of files that are exchanged: their cells and what they say of them.
+_EXCHANGED = {"px": read_px, "jsonstat": read_json_stat, "sdmx": read_sdmx_csv}
 
 _INCONVERTIBLE = (pa.ArrowException, OverflowError)  # the latter for integers beyond 64 bits
 
@@ -306,6 +313,9 @@ def _file_source(said: DataFile) -> Source:
         table, numbers, book = read_statistical(said)
         names = tuple(table.column_names)
         return Source(names, "pyarrow", arrow=table, numbers=numbers, book=book)
+    elif said.format in _EXCHANGED:
+        table, book = _EXCHANGED[said.format](said)
+        return Source(tuple(table.column_names), "pyarrow", arrow=table, book=book)
     elif said.plain and not mixed_line_ends(path):
         columns, delimiter = csv_header(path)
         return Source(columns, "pyarrow", paths=(path,), format="csv", delimiter=delimiter)

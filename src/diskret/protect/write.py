@@ -16,6 +16,7 @@ from diskret.protect.linked import check_alike, known_empty, linked
 from diskret.protect.safe_intervals import with_intervals
 from diskret.publish.contract import Look, Protected
 from diskret.publish.difference import differences_to
+from diskret.publish.exchange import EXCHANGE
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
 from diskret.publish.read import Releases
 from diskret.publish.write import Staging, check_look, write_releases
@@ -25,7 +26,7 @@ from diskret.tables.dimension import describe_some
 if TYPE_CHECKING:
     from diskret.protect.result import Result
 
-FORMATS = ("csv", "parquet", "xlsx", "html")
+FORMATS = ("csv", "parquet", "xlsx", "html", *EXCHANGE)
 DEFAULT_FORMATS = ("csv", "xlsx")
 #: How much work the reasons of secondaries may take; see `Result.explain`.
 EXPLAIN = 500

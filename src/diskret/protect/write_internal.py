@@ -12,7 +12,10 @@ from diskret.attack import Explanations, NoiseCertificate
 from diskret.keys import SecretKeys
 from diskret.protect.editions import since_columns
 from diskret.publish.contract import Look, software
+from diskret.publish.exchange import EXCHANGE
+from diskret.publish.formats.cube import Cube, public_cube
 from diskret.publish.formats.data_files import write_columns_parquet, write_internal_csv
+from diskret.publish.formats.exchange import kept_changed_cube, kept_cube, write_exchange
 from diskret.publish.formats.workbooks import write_internal_xlsx
 from diskret.publish.json_files import write_json
 from diskret.publish.office.tables import write_insiders, write_sums
@@ -40,6 +43,7 @@ def write_internal(
     """
     name, proof = result.name, result.certificate
     _write_cells(name, result.internal_cells, folder, look)
+    _write_exchanged(result, folder, look)
     if explanations is not None:
         reasons = result.explanation_cells(explanations)
         write_internal_csv(reasons, folder / f"{name}.explanations.csv", look.neutralise)
@@ -76,6 +80,7 @@ def write_internal_changed(result: PerturbedResult, folder: Path, look: Look) ->
     """Write the office's files of a table with changed values."""
     name, certificate = result.name, result.certificate
     _write_cells(name, result.internal_cells, folder, look)
+    _write_exchanged_changed(result, folder, look)
     if "html" in look.formats:
         write_internal_changed_report(
             result.published,
@@ -112,6 +117,35 @@ def _write_cells(name: str, cells: pa.Table, folder: Path, look: Look) -> None:
         write_columns_parquet(cells, folder / f"{name}.cells.parquet")
     if "xlsx" in look.formats:
         write_internal_xlsx(cells, folder / f"{name}.cells.xlsx", look.language)
+
+
+def _write_exchanged(result: Result, folder: Path, look: Look) -> None:
+    """The office's table in the formats for exchange: every value, and why a cell is hidden."""
+    if not set(look.formats) & set(EXCHANGE):
+        return
+    names = (*result.sensitivity.reasons, "")
+    cube = kept_cube(
+        _public_cube(result.published, look),
+        result.table.count if result.published.frequency else result.table.measure.sum,
+        result.table.empty,
+        result.status.ravel().tolist(),
+        [names[reason] for reason in result.sensitivity.reason.ravel().tolist()],
+        str(result.settings.get("rule", "")),
+    )
+    write_exchange(cube, folder, f"{result.name}.cells", look.formats, look.agency)
+
+
+def _write_exchanged_changed(result: PerturbedResult, folder: Path, look: Look) -> None:
+    """The same of changed values: before, after, and the difference."""
+    if not set(look.formats) & set(EXCHANGE):
+        return
+    public = _public_cube(result.published, look)
+    cube = kept_changed_cube(public, result.table.measure.sum, result.noise)
+    write_exchange(cube, folder, f"{result.name}.cells", look.formats, look.agency)
+
+
+def _public_cube(published: Published, look: Look) -> Cube:
+    return public_cube(published, look.titles.get(published.name), look.language, look.symbols)
 
 
 def _write_sums(result: Result, folder: Path, keys: SecretKeys) -> None:

@@ -14,12 +14,15 @@ from diskret.publish.contract import Look, Records, Release, software
 from diskret.publish.derived import COMBINED, DERIVED, combined_outline, derived_outline
 from diskret.publish.difference import PREVIOUS, difference_outline
 from diskret.publish.digests import digest
+from diskret.publish.exchange import EXCHANGE
+from diskret.publish.formats.cube import cube_of_figure, cube_of_several, public_cube
 from diskret.publish.formats.data_files import (
     write_columns,
     write_csv,
     write_parquet,
     write_records,
 )
+from diskret.publish.formats.exchange import write_exchange
 from diskret.publish.formats.public_workbook import write_xlsx
 from diskret.publish.formats.statistical import STATISTICAL, write_statistical
 from diskret.publish.formats.template.fill import fill_template, template_texts
@@ -82,6 +85,7 @@ def write_releases(
             shared += write_columns(
                 shown, stage.public, look.formats, look.language, look.neutralise
             )
+            shared += _exchanged(shown, stage.public, look)
             shared.append(f"{shown.name}{ending}")
             write_json(outline, stage.public / shared[-1])
         for release in releases:
@@ -162,7 +166,19 @@ def _write_table(published: Published, folder: Path, look: Look) -> list[str]:
             symbols=look.symbols,
         )
         files.append(f"{name}.xlsx")
+    if set(look.formats) & set(EXCHANGE):
+        cube = public_cube(published, title, look.language, look.symbols)
+        files += write_exchange(cube, folder, name, look.formats, look.agency)
     return files
+
+
+def _exchanged(shown: Derived | SideBySide | Difference, folder: Path, look: Look) -> list[str]:
+    """Files for exchange of a figure or of tables side by side; a difference has none."""
+    if isinstance(shown, Difference) or not set(look.formats) & set(EXCHANGE):
+        return []
+    made = cube_of_figure if isinstance(shown, Derived) else cube_of_several
+    cube = made(shown, look.language, look.symbols)  # pyright: ignore[reportArgumentType]
+    return write_exchange(cube, folder, shown.name, look.formats, look.agency)
 
 
 def _write_records(records: Records, folder: Path, look: Look) -> list[str]:
@@ -179,9 +195,12 @@ def _check_file_names(
 ) -> None:
     """Refuse two things that would be written into the same file on some system."""
     seen: dict[str, str] = {}
+    parts = tuple(ending.rpartition(".")[0] for ending in EXCHANGE.values())
+    beside = {f"{one.name}{part}".casefold() for one in written for part in parts if part}
     for one in written:
         other = seen.setdefault(one.name.casefold(), one.name)
-        if other is not one.name or [w.name for w in written].count(one.name) > 1:
+        twice = other is not one.name or [w.name for w in written].count(one.name) > 1
+        if twice or one.name.casefold() in beside:
             raise InputError(
                 f"the name {one.name!r} is taken by another table or figure of this release; "
                 "give one of them another name="

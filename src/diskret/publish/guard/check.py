@@ -13,8 +13,10 @@ from diskret.publish.contract import Records
 from diskret.publish.derived import COMBINED, DERIVED
 from diskret.publish.difference import PREVIOUS
 from diskret.publish.digests import CERTIFICATE, check_digests, is_lock
+from diskret.publish.exchange import EXCHANGE
 from diskret.publish.guard.derived import combined_problems, derived_problems
 from diskret.publish.guard.difference import difference_problems, said_problems
+from diskret.publish.guard.exchange import exchange_problems
 from diskret.publish.guard.microdata import MICRODATA_ENDINGS, records_problems
 from diskret.publish.guard.tables import PUBLIC_ENDINGS, table_problems
 from diskret.publish.guard.template import template_problems
@@ -22,7 +24,7 @@ from diskret.publish.guard.workbook import workbook_secrets
 from diskret.publish.read import Releases
 from diskret.tables import Derived, Difference, Published, SideBySide
 
-_COLUMNS = (".csv", ".parquet", ".xlsx")
+_COLUMNS = (".csv", ".parquet", ".xlsx", *EXCHANGE.values())
 #: What the names of files may end with.
 _ENDINGS: Mapping[str, tuple[str, ...]] = {
     "tables": PUBLIC_ENDINGS,
@@ -71,9 +73,11 @@ def check_public(
         for figure in derived:
             problems += derived_problems(folder, figure, tables, releases)
             problems += workbook_secrets(folder / f"{figure.name}.xlsx")
+            problems += exchange_problems(folder, figure)
         for shown in combined:
             problems += combined_problems(folder, shown, tables)
             problems += workbook_secrets(folder / f"{shown.name}.xlsx")
+            problems += exchange_problems(folder, shown)
         for one in differences:
             problems += difference_problems(folder, one, releases)
             problems += workbook_secrets(folder / f"{one.name}.xlsx")

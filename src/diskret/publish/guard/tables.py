@@ -13,6 +13,8 @@ from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import Form, misfits, read_json
 from diskret.publish.contract import NEEDED
 from diskret.publish.digests import CERTIFICATE
+from diskret.publish.exchange import EXCHANGE
+from diskret.publish.guard.exchange import exchange_problems
 from diskret.publish.guard.html import page_problems
 from diskret.publish.guard.workbook import workbook_secrets
 from diskret.tables import Published
@@ -20,7 +22,9 @@ from diskret.tables.difference import COUNTED
 from diskret.tables.public_files import exact_cells, structure
 
 #: What the names of public files may end with, after the name of a table.
-PUBLIC_ENDINGS = (".csv", ".parquet", ".structure.json", ".xlsx", ".html", CERTIFICATE)
+PUBLIC_ENDINGS = (
+    ".csv", ".parquet", ".structure.json", ".xlsx", ".html", *EXCHANGE.values(), CERTIFICATE,
+)  # fmt: skip
 
 _ENDS: Form = [(int, float, None)]
 #: What a public certificate of a table may hold.
@@ -50,6 +54,7 @@ def table_problems(published: Published, folder: Path) -> Iterator[str]:
     yield from parquet_problems(folder / f"{published.name}.parquet", published)
     yield from workbook_secrets(folder / f"{published.name}.xlsx")
     yield from page_problems(folder / f"{published.name}.html")
+    yield from exchange_problems(folder, published)
 
 
 # ── certificates ────────────────────────────────────────────────────────────────────
