@@ -8,7 +8,7 @@ import diskret as dk
 from diskret.attack.microdata.claims import KAnonymity, Safe
 
 KEYS = dk.SecretKeys(bytes(range(32)))
-ALL = ("csv", "parquet", "xlsx", "html")
+ALL = ("csv", "parquet", "xlsx", "html", "px", "jsonstat", "sdmx1", "sdmx2")
 RULE = dk.rules.MinimumFrequency(3)
 CELLS = pa.table(
     {

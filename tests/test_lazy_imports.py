@@ -46,6 +46,7 @@ LAZY = {
     "diskret.protect.write_internal": WRITTEN,
     "diskret.risk.frequency_kernels": COMPILED,
     "diskret.risk.suda_kernels": COMPILED,
+    "diskret.risk.synthetic_kernels": COMPILED,
     "diskret.rounding.small_count_kernels": COMPILED,
     "diskret.safe": COMPILED,
     "diskret.safe.cells_kernels": COMPILED,
@@ -57,6 +58,7 @@ LAZY = {
     "diskret.texts.card": SHOWN,
     "diskret.texts.markup": SHOWN,
     "diskret.utility": HEAVY,
+    "diskret.utility.plots": EXTRA,
 }
 
 

@@ -314,3 +314,20 @@ def test_the_certificate_says_which_files_tell_why_values_are_missing(
         assert ".dta" not in sentence  # which cannot hold a number as a reason
         assert (said in (public / "microdata.html").read_text()) is told
         assert dk.verify(folder, keys=KEYS).checked_internal
+
+
+def test_safe_adds_none_of_them_up(tmp_path):
+    """A number that means "not known" would count 99 persons in a dwelling."""
+    path = tmp_path / "dwellings.sav"
+    rooms = [1.0, 2.0] * 12
+    persons = [2.0] * 23 + [99.0]
+    frame = pd.DataFrame({"rooms": rooms, "persons": persons})
+    pyreadstat.write_sav(frame, str(path), missing_ranges={"persons": [99]})
+    tables = {"": ["rooms"], "persons": ["rooms"]}
+    for roles in ({}, {"keys": ["rooms", "persons"]}):
+        with pytest.raises(InputError, match="'persons', which is to be counted, are missing"):
+            dk.Microdata(path, **roles).safe(tables, sweeps=1)
+    there = frame.assign(persons=[2.0] * 23 + [5.0])
+    pyreadstat.write_sav(there, str(path), missing_ranges={"persons": [99]})
+    made = dk.Microdata(path, keys=["rooms", "persons"]).safe(tables, sweeps=60)
+    assert set(column(made, "persons")) <= {2, 5}

@@ -129,3 +129,29 @@ def test_umlauts_are_one_character_or_two(tmp_path):
     batch = BATCH.replace('"Size"', '"GRÖßE"')
     (found,) = argus.run(written(tmp_path, **{"job.arb": batch, **files})).tables
     assert found.unsafe == 9
+
+
+def test_labels_hold_commas_and_quotes_as_other_programs_write_them(tmp_path):
+    metadata = METADATA.replace("Size 5 1\n", 'Size 5 1\n  <CODELIST> "size.cdl"\n')
+    labels = 'S,"Small, ""very"""\nL,Large\nX,nobody\n'
+    (found,) = argus.run(written(tmp_path, **{"firms.rda": metadata, "size.cdl": labels})).tables
+    assert found.table.dimensions[1].hierarchy.labels == {"S": 'Small, "very"', "L": "Large"}
+
+
+def test_what_is_written_with_awkward_codes_is_read_back(tmp_path):
+    """Leading zeros, separators, umlauts and 300 characters."""
+    codes = ("007", "07", "Größe, äöü", "a;b", "x" * 300, "ß's", "-x")
+    records = "".join(f'"{c}"|{g}|{90 - 7 * i},5\n' for i, c in enumerate(codes) for g in "1120")
+    metadata = (
+        '<SEPARATOR> "|"\nR 300\n<RECODEABLE>\nS 2\n<RECODEABLE>\nV 5\n<NUMERIC>\n<DECIMALS> 1\n'
+    )
+    job = JOB.replace("TABLEDATA", "MICRODATA").replace("<SAFETYRULE>", "<SAFETYRULE> P(10,1)")
+    job = job.replace("<READTABLE>", "<READMICRODATA>") + '<WRITETABLE> (1,5,AR+,"again.tab")\n'
+    first = table(tmp_path, job, **{"t.tab": records, "t.rda": metadata})
+    back = JOB.replace('"t.', '"again.')
+    again = table(tmp_path, back)
+    assert [d.hierarchy.codes for d in again.table.dimensions] == [
+        d.hierarchy.codes for d in first.table.dimensions
+    ]
+    assert np.array_equal(again.table.measure.sum, first.table.measure.sum)
+    assert first.unsafe > 0 and unsafe(again) == unsafe(first)

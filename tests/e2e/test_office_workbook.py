@@ -1,4 +1,4 @@
-"""The example's workbook as an office program shows it, on paper, in both languages."""
+"""Workbooks as an office program shows them: of a release, and the example's in both languages."""
 
 import shutil
 import subprocess
@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 
 import openpyxl
+import pyarrow as pa
 import pytest
+
+import diskret as dk
 
 #: Needs LibreOffice, and is run where that is installed.
 pytestmark = [pytest.mark.office, pytest.mark.xdist_group("office")]
@@ -36,18 +39,43 @@ def test_the_example_fills_every_placeholder(made):
     assert len(book.worksheets) == 2
 
 
-def test_an_office_program_shows_it(made):
+def shown_in_office(path: Path, folder: Path) -> str:
+    """All sheets as an office program shows them, a line a row."""
     office = shutil.which("soffice")
     assert office, "LibreOffice (soffice) is missing"
-    language, folder = made
     command = [
         *(office, f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless"),
         *("--convert-to", "csv:Text - txt - csv (StarCalc):59,34,76,1,,0,false,true,false,false,"
           "false,-1"),
-        *("--outdir", folder / "shown", workbook(made)),
+        *("--outdir", folder / "shown", path),
     ]  # fmt: skip
     subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
-    shown = "\n".join(path.read_text("utf-8") for path in sorted((folder / "shown").iterdir()))
+    return "\n".join(one.read_text("utf-8") for one in sorted((folder / "shown").iterdir()))
+
+
+@pytest.mark.parametrize(("symbols", "hidden"), [("de-classic", "."), ("eurostat", ":C")])
+def test_the_workbooks_of_a_release_open(tmp_path, symbols, hidden):
+    cells = pa.table({
+        "region": ["Nord", "Süd", "Ost"] * 2,
+        "form": ["a"] * 3 + ["b"] * 3,
+        "firms": [1, 17, 23, 14, 35, 46],
+    })  # fmt: skip
+    table = dk.Table.from_cells(cells, by={"region": None, "form": None}, count="firms")
+    result = dk.suppress(table, dk.rules.MinimumFrequency(3), name="firms")
+    result.write(tmp_path / "out", formats=["xlsx"], symbols=symbols)
+    (public,) = (tmp_path / "out" / "public").glob("*.xlsx")
+    shown = shown_in_office(public, tmp_path / "public")
+    fields = [field for line in shown.splitlines() for field in line.split(";")]
+    assert fields.count(hidden) >= result.certificate.primaries + result.certificate.secondaries
+    assert {"Süd", "46"} <= {*fields}
+    assert "1" not in fields[: fields.index("46")]
+    for own in (tmp_path / "out" / "internal").glob("*.xlsx"):
+        assert "primary" in shown_in_office(own, tmp_path / "internal")
+
+
+def test_an_office_program_shows_it(made):
+    language, folder = made
+    shown = shown_in_office(workbook(made), folder)
     lines = shown.splitlines()
     title = {"en": "1  Turnover of firms", "de": "1  Umsatz der Unternehmen"}[language]
     assert title in shown

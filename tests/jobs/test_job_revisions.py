@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
+from typer.testing import CliRunner
 
 import diskret as dk
+from diskret.cli.main import app
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.jobs.run import run_job
 from diskret.ledger.revisions import check_revision, first_delivery
@@ -61,6 +63,18 @@ def test_what_was_hidden_first_is_hidden_again_where_it_has_not_changed(tmp_path
     revised = deliver(tmp_path, "revised", FIRST | {"Q": 4}, REVISION)
     assert revised == {"Total": 24, "N": 8, "Q": None, "S": 7, "W": None}
     dk.verify(tmp_path / "out revised", keys=KEYS, releases=[tmp_path / "out first"])
+
+
+def test_the_command_line_says_that_both_deliveries_were_attacked(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISKRET_KEYS", str(tmp_path / "keys"))
+    lines = "\n".join(f"{region},{firms}" for region, firms in FIRST.items())
+    for vintage, edition in (("first", ""), ("revised", REVISION)):
+        (tmp_path / f"{vintage}.csv").write_text(f"region,firms\n{lines}\n", encoding="utf-8")
+        path = tmp_path / f"{vintage}.toml"
+        path.write_text(JOB.format(vintage=vintage, edition=edition, n=3), encoding="utf-8")
+        done = CliRunner().invoke(app, ["protect", str(path)])
+        assert done.exit_code == 0, done.output
+    assert "attacked together with the first delivery" in done.output
 
 
 def test_what_the_first_delivery_shows_protects_nobody_any_more(tmp_path):

@@ -132,7 +132,8 @@ def test_every_table_that_is_asked_for_is_published(tmp_path_factory, records, a
         else f"[variables.{name}]\nflat = true\n"
         for name in names
     )
-    top = 'equations = ["all = one + two"]'
+    alone = [name for name in INDICATORS if name in {one for one, _ in asked}]
+    top = f'equations = ["all = one + two"]\nno_equation = {alone}'
     text = PUBLICATION.format(top=top, variables=variables, tables=tables)
     written(folder, **{"tree.csv": LEVELS, "publication.toml": text})
     write_records(folder, records)
@@ -194,8 +195,10 @@ def value_of_cell(records, indicator, fine, size):
 def test_every_cell_that_a_template_lists_is_published(tmp_path_factory, records, listed):
     folder = tmp_path_factory.mktemp("plan")
     lines = "".join(",".join(cell) + "\n" for cell in sorted(listed))
+    alone = sorted({cell[0] for cell in listed})
     text = PUBLICATION.format(
-        top='template = "template.csv"\n[columns]\nvariables = ["fine", "size"]',
+        top=f'template = "template.csv"\nno_equation = {alone}\n'
+        '[columns]\nvariables = ["fine", "size"]',
         variables='[variables.fine]\nhierarchy = "tree"\n'
         '[variables.size]\nflat = true\ntotal = "_T"\n',
         tables="",

@@ -47,6 +47,7 @@ FIRMS = "TIME_PERIOD,INDUSTRY,SIZE,SAL\n" + "".join(
 TREE = "code,parent\nTotal,\nA,Total\nB,Total\nA1,A\nA2,A\nA3,A\n"
 ANSWERS = """\
 template = "cells.csv"
+no_equation = ["ENT", "SAL"]
 [hierarchies]
 industry = { file = "industry.csv", total = "_T" }
 [variables]
@@ -120,6 +121,10 @@ def test_births_and_survivors_are_the_active(tmp_path):
     assert {*results} == {"ACTIVE_SIZE", "BIRTHS_SIZE", "SURVIVORS_SIZE"}
     without = answers.replace("equations", "#")
     plan = dk.plan.read(template(tmp_path, BIRTHS, without, firms))
+    assert asked(plan) == ["any sum"] and {*plan.questions[0].lines} == {*range(2, 11)}
+    without = f'no_equation = ["ACTIVE", "BIRTHS", "SURVIVORS"]\n{without}'
+    plan = dk.plan.read(template(tmp_path, BIRTHS, without, firms))
+    assert asked(plan) == []
     assert [table.cluster for table in plan.tables] == [1, 2, 3]
 
 
@@ -185,8 +190,9 @@ def test_codes_of_which_a_person_says_that_they_differ_are_not_asked_about(tmp_p
         ({"firms": FIRMS.replace("A3", "A9")}, "holds 1 codes that the tree 'industry' does not"),
         ({"firms": FIRMS.replace("A3", "A")}, "holds 'A1' and 'A', which lies above it"),
         ({"answers": ANSWERS.replace("SIZE.flat", "SISE.flat")}, "did you mean 'SIZE'?"),
+        ({"answers": ANSWERS.replace('"ENT"', '"END"')}, "cells.csv has none of 'END'"),
         ({"answers": ANSWERS.replace("n = 3", "n = 1")}, "must be a whole number from 2 upwards"),
-        ({"answers": ANSWERS.replace("[rules]", "[rule]")}, "line 11: unknown key 'rule'"),
+        ({"answers": ANSWERS.replace("[rules]", "[rule]")}, "line 12: unknown key 'rule'"),
     ],
 )  # fmt: skip
 def test_contradictions_are_said_with_line_and_remedy(tmp_path, change, said):
@@ -212,7 +218,8 @@ def test_names_that_collide_on_purpose(tmp_path):
     written(
         folder,
         **{
-            "publication.toml": tables + "[variables.size]\nflat = true\n[records]\n"
+            "publication.toml": f"no_equation = {names}\n{tables}"
+            "[variables.size]\nflat = true\n[records]\n"
             'path = "firms.csv"\n[rules]\nminimum_frequency = { n = 3 }\n'
         },
     )
@@ -252,7 +259,8 @@ def test_a_folder_of_workbooks(tmp_path):
         tmp_path,
         **{
             "firms.csv": firms,
-            "publication.toml": 'template = "books"\n[variables]\nREGION.flat = true\n'
+            "publication.toml": 'template = "books"\nno_equation = ["SAL", "ENT"]\n'
+            "[variables]\nREGION.flat = true\n"
             "SIZE.flat = true\n[indicators]\nENT.count = true\n[records]\n"
             'path = "firms.csv"\n[rules]\nminimum_frequency = { n = 3 }\n',
         },

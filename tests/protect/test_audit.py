@@ -49,6 +49,11 @@ def test_hidden_values_may_be_negative_where_this_is_said():
         audit(published(MEINDL), BY, "v", signed=True, frequency=True)
 
 
+def test_columns_without_their_trees_are_refused():
+    with pytest.raises(InputError, match="by= is a column and its code tree for each dimension"):
+        audit(published(MEINDL), [*BY], "v")
+
+
 def test_contradictions_are_said_to_be_contradictions():
     with pytest.raises((ContradictionError, AdditivityError), match="3"):
         audit(changed(**{"3B": "33"}), BY, "v")

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import missing
 from diskret.errors import InputError
 from diskret.io import coded
 from diskret.io.columns import whole_numbers
@@ -65,7 +66,10 @@ def combinations(md: Microdata, names: Sequence[str], counters: Sequence[str] = 
     values: list[pa.Array] = []
     codes: list[NDArray[Any]] = []
     for column in columns:
-        there, numbered = column.finished(column.name in counters)
+        counted = column.name in counters
+        if counted:  # codes that mean missing are numbers of nothing
+            column.refuse_missing(bool(missing(md, column.name, column.known).any()))
+        there, numbered = column.finished(counted)
         values.append(there.cast(types[column.name]))
         codes.append(numbered)
     rows, count = distinct(codes, [len(one) for one in values])
@@ -113,29 +117,31 @@ class _Column:
         known = self.known
         codes = np.concatenate([np.zeros(0, dtype=np.int8), *self.codes])
         self.codes.clear()
-        missing = bool((codes < 0).any())
+        gone = bool((codes < 0).any())
         if counted:
-            return self._counted(known, codes, missing)
+            self.refuse_missing(gone)
+            return self._counted(known, codes)
         there = np.zeros(len(known) + 1, dtype=np.bool_)
         there[codes] = True
         order = pc.sort_indices(known).to_numpy()
         order = order[there[order]]
         rank = np.zeros(len(known) + 1, dtype=_narrow(len(known) + 1))
-        rank[order] = np.arange(len(order)) + missing
+        rank[order] = np.arange(len(order)) + gone
         rank[-1] = 0
         values = known.take(pa.array(order))
-        if missing:
+        if gone:
             values = pa.concat_arrays([pa.nulls(1, values.type), values])
         return values, rank[codes]
 
-    def _counted(
-        self, known: pa.Array, codes: NDArray[Any], missing: bool
-    ) -> tuple[pa.Array, NDArray[Any]]:
-        if missing:
+    def refuse_missing(self, gone: bool) -> None:
+        """Refuse a column that is to be counted if values are missing."""
+        if gone:
             raise InputError(
                 f"values of {self.name!r}, which is to be counted, are missing; fill in 0 where "
                 "nothing is to be counted"
             )
+
+    def _counted(self, known: pa.Array, codes: NDArray[Any]) -> tuple[pa.Array, NDArray[Any]]:
         number = whole_numbers(pa.chunked_array([known]), self.name)
         largest = int(number.max(initial=0))
         if largest >= _COUNTED:

@@ -152,7 +152,7 @@ def _labelled(tree: Hierarchy, variable: Variable, folders: Folders) -> Hierarch
     for line in text_of(path).split("\n"):
         code, _, label = line.partition(",")
         if unquoted(code) in tree.position and unquoted(label):
-            labels.setdefault(unquoted(code), unquoted(label))
+            labels.setdefault(unquoted(code), unquoted(label).replace('""', '"'))
     return tree.with_labels(labels) if labels else tree
 
 

@@ -70,6 +70,8 @@ def protect(
         shown_in = language or Language(job.output.language)
         show_results(results, written, shown_in, job.output.symbols)
         show_kept(kept_by(job, results), shown_in)
+        if job.edition is not None and job.edition.revision:
+            typer.echo(words_in(shown_in, "commands")["revised"])
         if job.output.ledger is not None:
             name = job.output.release or written.resolve().name
             entered = words_in(shown_in, "commands")["ledger_entered"]

@@ -240,7 +240,8 @@ def _whole(
         # engines read 1_234 as a number; a statistician would not
         unreadable = f"{number} IS NULL OR POSITION('_' IN {text}) > 0"
         what = f"texts that are no numbers below 10^20 in column {column.name!r}"
-        checks.append(Check(column, unreadable, what, "write 1234.5, not 1.234,5 or 1_234.5"))
+        as_text = "write 1234.5, not 1.234,5 or 1_234.5, or say decimal= and thousands= of the file"
+        checks.append(Check(column, unreadable, what, as_text))
     if rounded:
         wrong = f"NOT COALESCE({number} {within}, FALSE)"
         checks.append(Check(column, wrong, problem, remedy, decimals))

@@ -40,7 +40,8 @@ from diskret.io.workbook import read_workbook
 _ACCEPTED = (
     "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a "
     ".parquet, .csv, .txt, .xlsx, .px, .json (JSON-stat), .sas7bdat, .xpt, .sav or .dta file, a "
-    "DataFile that says how a file is read, a list or a folder of .parquet files, and a PostgresTable"
+    "DataFile that says how a file is read, a list or a folder of .parquet files, and a "
+    "PostgresTable"
 )
 
 #: Said wherever nothing would be counted: tables of zeros would look like results.

@@ -137,8 +137,9 @@ def parse_px(path: Path, encoding: str | None = None) -> PxFile:
         key = (keyword, language, of)
         keywords[key] = (*keywords.get(key, ()), *_values(value))
     raise InputError(
-        f"{path}: cannot be read as a PX file, from line {_line(text, at)} on: keywords must follow "
-        "each other, each with = and a value that ends with a semicolon, and DATA must be the last"
+        f"{path}: cannot be read as a PX file, from line {_line(text, at)} on: keywords must "
+        "follow each other, each with = and a value that ends with a semicolon, and DATA must be "
+        "the last"
     )
 
 
@@ -146,9 +147,9 @@ def read_px(file: DataFile) -> tuple[pa.Table, CodeBook]:
     """The cells of a file as a table of text, and what it says of its columns.
 
     There is a column for each variable, with its codes; then one for each content, with numbers as
-    the file writes them, null where there is none, and 0 for a dash; each is followed by what stands
-    in place of numbers, ``status``, or ``<content>_status`` if there are several. An only content
-    is called as ``CONTENTS`` says.
+    the file writes them, null where there is none, and 0 for a dash; each is followed by what
+    stands in place of numbers, ``status``, or ``<content>_status`` if there are several. An only
+    content is called as ``CONTENTS`` says.
     """
     return px_table(parse_px(file.file, file.encoding))
 

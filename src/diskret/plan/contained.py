@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from diskret.jobs.toml_text import stem, toml
 from diskret.plan.axes import Axes
+from diskret.plan.places import few
 from diskret.plan.values import (
     Answers,
     Asked,
@@ -26,6 +27,9 @@ from diskret.population import Population
 from diskret.tables import MeasureSum
 from diskret.tables.ties import About, tied, tied_groups
 from diskret.texts import Statement
+
+#: So many indicators are named in a question.
+_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -206,7 +210,7 @@ def open_groups(asked: Asked, answers: Answers) -> dict[str, list[str]]:
 
 def questions_of_indicators(asked: Asked, answers: Answers) -> list[Question]:
     """What is open about sums of indicators."""
-    found: list[Question] = []
+    found = _open_indicators(asked, answers)
     for group, names in open_groups(asked, answers).items():
         lines = [
             line for table in asked.tables if table.indicator_group == group for line in table.lines
@@ -218,6 +222,24 @@ def questions_of_indicators(asked: Asked, answers: Answers) -> list[Question]:
         )
         found.append(Question(said, answer, tuple(lines)))
     return found
+
+
+def _open_indicators(asked: Asked, answers: Answers) -> list[Question]:
+    """Indicators of which nothing says whether they add up: only a metadata frame does."""
+    lines: dict[str, list[int]] = {}
+    for table in asked.tables:
+        lines.setdefault(table.indicator, []).extend(table.lines)
+    said = {name for one in answers.equations for name in (one.total, *one.parts)}
+    left = [name for name in lines if name not in {*said, *answers.no_equation}]
+    if asked.says_sums or len(lines) < 2 or not left:
+        return []
+    what = Statement.said("plan", "any sum", indicators=few(left, _NAMED))
+    total, *parts = [*left, *(name for name in lines if name not in left)][:3]
+    answer = (
+        f'equations = ["{total} = {" + ".join(parts)}"]   # an example; and those without a sum:\n'
+        f"no_equation = {toml(left)}"
+    )
+    return [Question(what, answer, tuple(line for name in left for line in lines[name]))]
 
 
 def notes_of_equations(asked: Asked, answers: Answers) -> list[Note]:

@@ -27,7 +27,15 @@ def read_metadata(rows: Rows) -> Asked:
         tables.append(_described(rows, line, row, numbers))
     _check_names(rows, tables)
     notes = tuple(_alike(tables))
-    return Asked(rows.file, tuple(tables), len(tables), says_flat=True, notes=notes, unit=rows.line)
+    return Asked(
+        rows.file,
+        tuple(tables),
+        len(tables),
+        says_flat=True,
+        says_sums="hrc_indicator" in rows.columns,
+        notes=notes,
+        unit=rows.line,
+    )
 
 
 def _numbers(rows: Rows) -> list[str]:

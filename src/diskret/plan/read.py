@@ -94,7 +94,7 @@ def read(
     ...     "spanning_2": ["size", "", "size"],
     ... }))
     >>> print(plan)
-    3 tables asked for, 2 to protect in 2 clusters, 2 questions open
+    3 tables asked for, 2 to protect in 2 clusters, 3 questions open
     >>> plan.tables[0].name, plan.tables[0].descriptions
     ('turnover_industry_size', ('T1', 'T2'))
     """
@@ -207,6 +207,11 @@ def _unused(asked: Asked, answers: Answers) -> Iterator[Note]:
 
 def _check_answers(file: Section, asked: Asked) -> None:
     """What a publication file answers is about something that is asked for."""
+    groups = dict.fromkeys(one.indicator_group for one in asked.tables if one.indicator_group)
+    indicators = [*groups, *dict.fromkeys(table.indicator for table in asked.tables)]
+    for at, name in enumerate(file.texts("no_equation")):
+        if name not in indicators:
+            raise file.unknown(f"{asked.file} has none of", name, indicators, "no_equation", at)
     there = {
         "variables": dict.fromkeys(
             [

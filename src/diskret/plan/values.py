@@ -63,6 +63,7 @@ class Asked:
     codes_at: variable → code → the line in which it stands first.
     listed: whether the template lists cells with their codes, and no names of variables only.
     says_flat: whether a variable of which no tree is named has none.
+    says_sums: whether indicators of which nothing is said do not add up.
     notes: what was passed over.
     passed: column that was passed over → code → the line in which it stands first.
     unit: what a line is called there: ``"line"`` or ``"row"``.
@@ -78,6 +79,7 @@ class Asked:
     codes_at: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     listed: bool = False
     says_flat: bool = False
+    says_sums: bool = False
     notes: tuple[Note, ...] = ()
     passed: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     unit: str = "line"

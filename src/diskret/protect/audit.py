@@ -20,7 +20,7 @@ from diskret.io import to_arrow
 from diskret.io.columns import column, scaled_integers
 from diskret.progress import Progress, silent
 from diskret.tables import Dimension, Published
-from diskret.tables.dimension import said_totals
+from diskret.tables.dimension import check_by, said_totals
 from diskret.tables.from_cells import check_multiples, describe, describe_some, halved, locate
 
 _EXAMPLES = 5
@@ -106,6 +106,7 @@ def audit(
     >>> audit(cells, {"region": None}, "n").frame.to_pylist()
     [{'region': 'S', 'lower': 5, 'upper': 5}]
     """
+    check_by(by)
     cells = to_arrow(table, [value], suppressed)[0]
     said = said_totals(by, total)
     published = _read(cells, by, said, value, set(suppressed), frequency, rounding, signed)

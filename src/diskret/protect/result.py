@@ -462,7 +462,9 @@ class Result:
         formats
             ``"csv"`` (always written, for it is what `verify` reads), ``"parquet"``,
             ``"xlsx"``, and
-            ``"html"`` for a report that shows what is suppressed and what can be computed.
+            ``"html"`` for a report that shows what is suppressed and what can be computed; for
+            exchange ``"px"``, ``"jsonstat"`` (2.0), and SDMX-CSV 1.0 and 2.0, ``"sdmx1"`` and
+            ``"sdmx2"``.
         language
             Of workbooks and reports: ``"en"`` or ``"de"``.
         symbols

@@ -63,10 +63,10 @@ class Records:
 class Look:
     """In which files something is written, and what these look like.
 
-    `formats` are some of csv, parquet, xlsx, html and those of `EXCHANGE`; `language` of workbooks and pages is one of
-    `LANGUAGES`; `symbols` a `SymbolSet`, None where there are no workbooks; `neutralise` as of
-    `write_csv`; `titles` name → heading of workbook and pages, else the name or what is shown;
-    `agency` maintains the dataflows that SDMX-CSV names.
+    `formats` are some of csv, parquet, xlsx, html and those of `EXCHANGE`; `language` of workbooks
+    and pages is one of `LANGUAGES`; `symbols` a `SymbolSet`, None where there are no workbooks;
+    `neutralise` as of `write_csv`; `titles` name → heading of workbook and pages, else the name or
+    what is shown; `agency` maintains the dataflows that SDMX-CSV names.
     """
 
     formats: tuple[str, ...]

@@ -166,13 +166,15 @@ def _write_table(published: Published, folder: Path, look: Look) -> list[str]:
             symbols=look.symbols,
         )
         files.append(f"{name}.xlsx")
-    cube = public_cube(published, title, look.language, look.symbols)
-    return files + write_exchange(cube, folder, name, look.formats, look.agency)
+    if set(look.formats) & set(EXCHANGE):
+        cube = public_cube(published, title, look.language, look.symbols)
+        files += write_exchange(cube, folder, name, look.formats, look.agency)
+    return files
 
 
-def _exchanged(shown: Derived | SideBySide, folder: Path, look: Look) -> list[str]:
-    """Files for exchange of a figure or of tables side by side."""
-    if not set(look.formats) & set(EXCHANGE):
+def _exchanged(shown: Derived | SideBySide | Difference, folder: Path, look: Look) -> list[str]:
+    """Files for exchange of a figure or of tables side by side; a difference has none."""
+    if isinstance(shown, Difference) or not set(look.formats) & set(EXCHANGE):
         return []
     made = cube_of_figure if isinstance(shown, Derived) else cube_of_several
     cube = made(shown, look.language, look.symbols)  # pyright: ignore[reportArgumentType]
@@ -193,9 +195,12 @@ def _check_file_names(
 ) -> None:
     """Refuse two things that would be written into the same file on some system."""
     seen: dict[str, str] = {}
+    parts = tuple(ending.rpartition(".")[0] for ending in EXCHANGE.values())
+    beside = {f"{one.name}{part}".casefold() for one in written for part in parts if part}
     for one in written:
         other = seen.setdefault(one.name.casefold(), one.name)
-        if other is not one.name or [w.name for w in written].count(one.name) > 1:
+        twice = other is not one.name or [w.name for w in written].count(one.name) > 1
+        if twice or one.name.casefold() in beside:
             raise InputError(
                 f"the name {one.name!r} is taken by another table or figure of this release; "
                 "give one of them another name="

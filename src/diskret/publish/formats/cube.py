@@ -55,9 +55,9 @@ class Cube:
 
     `periods` is empty where nothing is said of them; `labels` are those of `measures`. `value`,
     `state` and the bounds have a place for each combination of codes, period and measure,
-    flat, the last fastest; `lower` and `upper` are those of hidden cells, if they are published. `notes`
-    are lines of text; `symbols` and `language` are those of the files for readers; `kept` is there
-    in the internal profile alone.
+    flat, the last fastest; `lower` and `upper` are those of hidden cells, if they are published.
+    `notes` are lines of text; `symbols` and `language` are those of the files for readers; `kept`
+    is there in the internal profile alone.
     """
 
     name: str

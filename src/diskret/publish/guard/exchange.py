@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,12 @@ def exchange_problems(folder: Path, shown: Published | Derived | SideBySide) -> 
     if not there:
         return
     expected = _expected(shown)
-    checks = {"px": _px, "jsonstat": _json_stat, "sdmx1": _sdmx, "sdmx2": _sdmx}
+    checks = {
+        "px": _px,
+        "jsonstat": _json_stat,
+        "sdmx1": partial(_sdmx, version="1.0"),
+        "sdmx2": partial(_sdmx, version="2.0"),
+    }
     for one, path in there.items():
         try:
             yield from (f"{path.name} {problem}" for problem in checks[one](path, expected))
@@ -277,7 +283,10 @@ def _cells(found: _Found, expected: _Expected) -> Iterator[str]:
 def _same(found: str | None, published: str | None) -> bool:
     if found is None or published is None or found == published:
         return found == published
-    return Decimal(found) == Decimal(published)
+    try:
+        return Decimal(found) == Decimal(published)
+    except InvalidOperation:
+        return False
 
 
 def _by_period(
@@ -375,7 +384,9 @@ def _px_cell_notes(px: PxFile, expected: _Expected) -> Iterator[str]:
 def _json_stat(path: Path, expected: _Expected) -> Iterator[str]:
     found = parse_json_stat(path)
     content = found.content
-    yield from misfits(content, _JSON)
+    if odd := list(misfits(content, _JSON)):
+        yield from odd
+        return
     role = content.get("role", {})
     names = list(expected.codes)
     periods = role.get("time", [])
@@ -420,10 +431,10 @@ def _of_dimension(found: JsonStat, name: str, expected: _Expected) -> Iterator[s
 # ── SDMX-CSV ────────────────────────────────────────────────────────────────────────
 
 
-def _sdmx(path: Path, expected: _Expected) -> Iterator[str]:
+def _sdmx(path: Path, expected: _Expected, version: str) -> Iterator[str]:
     lines = parse_sdmx_csv(path)
     cells, book = read_sdmx_csv(DataFile(path, "sdmx"))
-    head = HEADS["1.0" if lines[0][0] == "DATAFLOW" else "2.0"]
+    head = HEADS[version]
     if tuple(lines[0][: len(head)]) != head or len({tuple(x[: len(head)]) for x in lines[1:]}) > 1:
         yield "says of several dataflows that these are their data"
     names = list(column_ids(expected.codes, expected.name))

@@ -30,6 +30,7 @@ from diskret.publish.formats.public_workbook import write_xlsx
 from diskret.publish.formats.symbols import SymbolSet, symbol_sets
 from diskret.publish.formats.workbook_layout import Layout
 from diskret.publish.guard.check import file_names
+from diskret.publish.guard.exchange import exchange_problems
 from diskret.publish.guard.html import page_problems
 from diskret.publish.guard.tables import parquet_problems
 from diskret.publish.guard.workbook import cells_of, same_workbook, sheets
@@ -66,13 +67,14 @@ _ITEM = re.compile(r"<li>([^<]*)</li>")
 
 
 def check_files(public: Path, published: Published, certificate: Mapping[str, Any]) -> str:
-    """Compare Parquet, workbook and page of a table with its published values.
+    """Compare all files of a table but the CSV file with its published values.
 
     Returns what could not be compared, for the line that says what was confirmed; mostly empty.
     """
     name = published.name
     found = list(parquet_problems(public / f"{name}.parquet", published))
     found += _of_workbook(public / f"{name}.xlsx", published)
+    found += exchange_problems(public, published)
     refuse(found)
 
     def write(path: Path, title: str, language: str) -> None:
@@ -83,12 +85,14 @@ def check_files(public: Path, published: Published, certificate: Mapping[str, An
 
 
 def check_columns(public: Path, shown: Derived | SideBySide | Difference) -> None:
-    """Compare the workbook of what is made of published tables with its values."""
+    """Compare the files of what is made of published tables with its values."""
     check_text_columns(public, shown.name, columns_text(shown), decimals_of(shown))
+    if not isinstance(shown, Difference):
+        refuse(exchange_problems(public, shown))
 
 
 def check_text_columns(public: Path, name: str, text: pa.Table, decimals: dict[str, int]) -> None:
-    """The same for columns of text, of which those in `decimals` are numbers."""
+    """Compare the workbook of columns of text, of which those in `decimals` are numbers."""
     path = public / f"{name}.xlsx"
 
     def write(folder: Path) -> Iterator[Path]:
