@@ -101,7 +101,7 @@ def _write_firms(path: Path, leaves: list[str], years: int) -> None:
             value |= {"NEW": int(born and new), "AGAIN": int(born and not new)}
             for stem in ("EMPL", "SAL"):
                 parts = [int(one) for one in draw.lognormal(1, 1.2, 4)]
-                parts[0 if not born else slice(1, 4)] = 0 if not born else [0, 0, 0]
+                parts = [parts[0], 0, 0, 0] if born else [0, *parts[1:]]
                 value |= {f"{stem}_BIRTHS": parts[0], f"{stem}_SURVIVORS": sum(parts[1:])}
                 value |= {f"{stem}_{i}": parts[i] for i in (1, 2, 3)} | {stem: sum(parts)}
             codes = draw.choice(leaves), draw.choice(SIZES), draw.choice(FORMS)

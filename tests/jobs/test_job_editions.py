@@ -73,7 +73,7 @@ def test_linked_tables_keep_their_patterns_and_get_differences(home):
         nowhere = ("", "absent")
         differ = {c for c in {**then, **now} if then.get(c, nowhere) != now.get(c, nowhere)}
         assert shown == differ
-        hidden = result.since(before[result.name]).to_pylist()
+        hidden = result.since(before[result.name]).to_pylist()  # pyright: ignore
         told = rows(folder / "internal" / f"{result.name}.since.csv")
         assert [row["change"] for row in hidden] == [row["change"] for row in told]
     report = dk.verify(folder, keys=KEYS, releases=[home / "out2025"])

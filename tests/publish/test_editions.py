@@ -278,7 +278,7 @@ def test_a_last_delivery_that_is_none_is_refused_with_the_remedy(home, tmp_path)
 
 def test_a_table_that_is_new_has_no_difference(home, tmp_path):
     results = [protect("2026", NOW), protect("2026", NOW).table]
-    both = dk.suppress([results[0].table, results[1]], RULE, name=["firms", "new"])
+    both = dk.suppress([results[0].table, results[1]], RULE, name=["firms", "new"])  # pyright: ignore
     dk.write(both, tmp_path / "out", ["csv"], keys=KEYS, previous=home / "2025")
     names = {path.name for path in (tmp_path / "out" / "public").glob("*_difference*")}
     assert names == {"firms_difference.csv", "firms_difference.previous.json"}
@@ -292,7 +292,7 @@ def test_changed_values_have_a_difference_and_no_reasons(tmp_path):
         result = dk.round_table(table, base=5, method="deterministic", name="firms")
         folders.append(tmp_path / vintage)
         last = folders[0] if vintage == "2026" else None
-        result.write(folders[-1], ["csv"], keys=KEYS, previous=last)
+        dk.write([result], folders[-1], ["csv"], keys=KEYS, previous=last)
     text = (folders[1] / "public" / "firms_difference.csv").read_text("utf-8")
     assert text.splitlines()[1:] == [
         "Total,20,published,25,published",

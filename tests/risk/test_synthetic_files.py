@@ -106,7 +106,7 @@ def test_distances_and_membership_by_looking_at_all_pairs(known, made, others):
         )
         for rows in (known, made, others)
     ]
-    found = dk.risk.synthetic(*tables[:2], "code")
+    found = dk.risk.synthetic(tables[0], tables[1], "code")
     there = [row[1] for row in known if row[1] is not None]
     width = max(there, default=1) - min(there, default=0) or 1.0
     away = [min(gower(row, one, width) for one in known) for row in made]
@@ -115,7 +115,7 @@ def test_distances_and_membership_by_looking_at_all_pairs(known, made, others):
     size = min(len(known), len(others))
     known, others = known[:size], others[:size]
     equal = [table.slice(0, size) if at != 1 else table for at, table in enumerate(tables)]
-    told = dk.risk.synthetic(*equal[:2], "code", holdout=equal[2])
+    told = dk.risk.synthetic(equal[0], equal[1], "code", holdout=equal[2])
     there = [row[1] for row in known if row[1] is not None]
     width = max(there, default=1) - min(there, default=0) or 1.0
     used, fresh = (
@@ -131,7 +131,7 @@ def test_any_kind_of_frame_and_the_same_kind_back(kind):
     both = (
         [known, drawn] if kind is pd.DataFrame else [pl.from_pandas(one) for one in (known, drawn)]
     )
-    found = dk.risk.synthetic(*both, "town", ["ill", "job"])
+    found = dk.risk.synthetic(both[0], both[1], "town", ["ill", "job"])
     assert isinstance(found.frame, kind)
     measures = list(found.frame["measure"])
     assert measures.count("correct") == 2 and "pmse" in measures and "auc" not in measures

@@ -124,9 +124,10 @@ def _write_exchanged(result: Result, folder: Path, look: Look) -> None:
     if not set(look.formats) & set(EXCHANGE):
         return
     names = (*result.sensitivity.reasons, "")
+    counted = result.table.count if result.published.frequency else None
     cube = kept_cube(
         _public_cube(result.published, look),
-        result.table.count if result.published.frequency else result.table.measure.sum,
+        result.table.measure.sum if counted is None else counted,
         result.table.empty,
         result.status.ravel().tolist(),
         [names[reason] for reason in result.sensitivity.reason.ravel().tolist()],

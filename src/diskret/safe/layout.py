@@ -175,7 +175,8 @@ def _amounts(
         counter = problem.tables[t].counter
         own = next(g for g, group in enumerate(groups) if counter in group)
         member.append(own)
-        parts.append(codes[own][:, list(groups[own]).index(counter)].astype(np.int64))
+        place = [v == counter for v in groups[own]].index(True)
+        parts.append(codes[own][:, place].astype(np.int64))
     first = np.cumsum([0, *(len(part) for part in parts[1:])])[:-1]
     return np.array(member, dtype=np.int64), first.astype(np.int64), np.concatenate(parts)
 

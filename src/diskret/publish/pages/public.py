@@ -45,6 +45,7 @@ def write_public_report(
     """
     words = table_words(language, "report")
     parts = (_of_changed if published.changed else _of_suppressed)(published, certificate, words)
+    own: dict[str, Any] = {**_NOTHING, **parts, "difference": _difference(certificate, words)}
     write_page(
         path,
         "public",
@@ -54,7 +55,7 @@ def write_public_report(
         kind=words["public"],
         overview=overview(published, words),
         files=file_list(certificate, words),
-        **{**_NOTHING, **parts, "difference": _difference(certificate, words)},
+        **own,
     )
 
 
