@@ -24,13 +24,13 @@ from diskret.publish.guard.workbook import workbook_secrets
 from diskret.publish.read import Releases
 from diskret.tables import Derived, Difference, Published, SideBySide
 
-_COLUMNS = (".csv", ".parquet", ".xlsx", *EXCHANGE.values())
+_COLUMNS = (".csv", ".parquet", ".xlsx")
 #: What the names of files may end with.
 _ENDINGS: Mapping[str, tuple[str, ...]] = {
     "tables": PUBLIC_ENDINGS,
     "records": MICRODATA_ENDINGS,
-    "figures": (*_COLUMNS, DERIVED),
-    "combined": (*_COLUMNS, COMBINED),
+    "figures": (*_COLUMNS, *EXCHANGE.values(), DERIVED),
+    "combined": (*_COLUMNS, *EXCHANGE.values(), COMBINED),
     "differences": (*_COLUMNS, PREVIOUS),
 }
 
