@@ -13,6 +13,7 @@ import diskret as dk
 from diskret.attack import examine
 from diskret.errors import InputError, ProofError, ProtectionError, VerificationError
 from diskret.protect.write import FORMATS, write
+from diskret.publish.exchange import EXCHANGE
 from diskret.publish.verify.folder import verify
 from diskret.tables import Perturbed
 
@@ -41,9 +42,9 @@ def test_what_is_published_reads_back_and_holds_no_original(tmp_path):
     assert again.value.tolist() == result.published.value.tolist() == [25, 5, 10, 0, 5]
     public = {path.name: path.read_bytes() for path in (folder / "public").iterdir()}
     assert set(public) == {
-        f"rounded.{ending}"
-        for ending in ("certificate.json", "csv", "html", "parquet", "structure.json", "xlsx")
-    }
+        f"rounded{ending}"
+        for ending in (".certificate.json", ".csv", ".html", ".parquet", ".structure.json", ".xlsx")
+    } | {f"rounded{ending}" for ending in EXCHANGE.values()}
     assert not any(b"original" in content or b"by hand" in content for content in public.values())
 
 
