@@ -89,11 +89,11 @@ def test_what_the_command_line_adds_reaches_the_search(folder, monkeypatch):
     more = ["--checkpoint", "new.state", "--time-limit", "9", "--folder", "again"]
     assert diskret("job.toml", *more).exit_code == 0
     assert [one["checkpoint"] for one in seen] == ["old.state", "new.state"]
-    assert [(one["sweeps"], one["time_limit"]) for one in seen] == [(40, None), (None, 9)]
+    assert [(one.get("sweeps"), one.get("time_limit")) for one in seen] == [(40, None), (None, 9)]
 
 
 def test_ctrl_c_says_how_to_go_on(folder, monkeypatch):
-    def stopped(problem, *, checkpoint, **_):
+    def stopped(problem, *, checkpoint=None, **_):
         if checkpoint is not None:
             (folder / "state").write_text("so far")
         raise KeyboardInterrupt

@@ -261,7 +261,10 @@ def test_a_protector_with_wrong_joint_equations_publishes_nothing(register, monk
         (lambda result: {"results": result}, "is a single result"),
         (lambda result: {"results": [result.table]}, "not an object of type 'Table'"),
         (lambda result: {"results": []}, "nothing to write"),
-        (lambda result: {"formats": "excel"}, "csv, parquet, xlsx, html, not 'excel'"),
+        (
+            lambda result: {"formats": "excel"},
+            "csv, parquet, xlsx, html, px, jsonstat, sdmx1, sdmx2, not 'excel'",
+        ),
         (lambda result: {"derived": dk.derive.share(result, "r")}, r"derived=\[count_share\]"),
         (lambda result: {"derived": [result]}, "made with dk.derive .* type 'Result'"),
     ],
