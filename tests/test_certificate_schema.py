@@ -98,7 +98,14 @@ def test_certificates_of_changed_values_follow_their_schema(tmp_path):
         dk.round_table(table, 5, "random", keys=keys, name="random"),
         dk.adjust(table, dk.rules.MinimumFrequency(3), name="adjusted", time_limit=2),
     ]
-    for number, result in enumerate(results):
+    where_they_are = dk.perturb_records(
+        records,
+        by=by,
+        ptable=dk.PerturbationTable.maximum_entropy(3, 1),
+        record_key="record_key",
+        name="listed",
+    )
+    for number, result in enumerate([*results, where_they_are]):
         folder = result.write(tmp_path / str(number), formats=["csv"], keys=keys)
         path = folder / "public" / f"{result.name}.certificate.json"
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -324,3 +324,19 @@ def test_a_table_called_like_a_file_of_another_is_refused(tmp_path):
         results.append(dk.suppress(made, dk.rules.NoRule(), name=name))
     with pytest.raises(InputError, match=r"the name 'a\.sdmx1' is taken"):
         dk.write(results, tmp_path / "out")
+
+
+@pytest.mark.parametrize("form", ["sdmx1", "sdmx2"])
+def test_the_agency_is_who_the_office_says_and_nothing_else(form, tmp_path):
+    result = released(tmp_path / "out", formats=[form], agency="DE2.DESTATIS")
+    path = path_of(tmp_path / "out", form)
+    text = path.read_text(encoding="utf-8")
+    assert text.count("DE2.DESTATIS:sales(1.0): ") == 15
+    for wrong in ("p=10", "DE2,"):
+        path.write_text(text.replace("DE2.DESTATIS", wrong), encoding="utf-8")
+        assert list(exchange_problems(path.parent, result.published))
+    path.write_text(text.replace("sales(1.0)", "PPercent(10)"), encoding="utf-8")
+    assert "names another dataflow" in list(exchange_problems(path.parent, result.published))[0]
+    with pytest.raises(InputError, match="agency= must be an identifier"):
+        released(tmp_path / "other", formats=[form], agency="Statistical Office")
+    assert not (tmp_path / "other").exists()

@@ -39,7 +39,7 @@ from diskret.protect.record_keys import record_keys
 from diskret.protect.result import Result
 from diskret.protect.suppress import suppress, suppress_tables
 from diskret.protect.tabulate import tabulate
-from diskret.protect.write import FORMATS, WritingSeveral, write
+from diskret.protect.write import WritingSeveral, write
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.rules.unions import against
 from diskret.rules.varying import check_codes, for_tables
@@ -170,6 +170,7 @@ def write_job(
         "derived": derived,
         "combined": job.output.combined,
         "neutralise": job.output.neutralise,
+        "agency": job.output.agency,
         "releases": releases,
         "previous": None if job.edition is None else job.edition.previous,
         "progress": progress,
@@ -231,7 +232,8 @@ def run_demo(
     ]
     words = words_in(language, "commands")
     titles = {name: words[f"demo.{name}"] for name in ("turnover", "firms")}
-    written = write(results, folder, FORMATS, language=language, titles=titles, progress=progress)
+    formats = ("csv", "parquet", "xlsx", "html")
+    written = write(results, folder, formats, language=language, titles=titles, progress=progress)
     return written, results
 
 

@@ -246,6 +246,7 @@ class Output:
     ledger: str | None = None
     release: str | None = None
     neutralise: bool = False
+    agency: str = "OFFICE"
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class ChangedValues:
         folder, formats, title, keys
             As for [`Result.write`][diskret.Result.write].
         **options
-            Further ones of it: language, symbols, template, neutralise, progress.
+            Further ones of it: language, symbols, template, neutralise, agency, progress.
 
         Returns
         -------

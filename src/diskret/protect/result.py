@@ -449,6 +449,7 @@ class Result:
         explain: int = 500,
         derived: Sequence[Derived] = (),
         neutralise: bool = False,
+        agency: str = "OFFICE",
         releases: Sequence[str | PathLike[str]] = (),
         previous: str | PathLike[str] | None = None,
         progress: Progress = silent,
@@ -492,6 +493,8 @@ class Result:
             Put an apostrophe before names and codes that a spreadsheet would run as formulas when
             it opens a CSV file (``=``, ``@``, tab; ``+`` and ``-`` but before a number); `verify`
             and `Published.read` take it away again. Without it there is a warning.
+        agency
+            Who maintains the dataflow that SDMX-CSV names: an identifier such as ``DE2``.
         releases
             Folders of other releases, e.g. that of the earlier period of a growth rate.
         previous
@@ -529,6 +532,7 @@ class Result:
             explain=explain,
             derived=derived,
             neutralise=neutralise,
+            agency=agency,
             releases=releases,
             previous=previous,
             progress=progress,

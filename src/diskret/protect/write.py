@@ -16,7 +16,7 @@ from diskret.protect.linked import check_alike, known_empty, linked
 from diskret.protect.safe_intervals import with_intervals
 from diskret.publish.contract import Look, Protected
 from diskret.publish.difference import differences_to
-from diskret.publish.exchange import EXCHANGE
+from diskret.publish.exchange import EXCHANGE, check_agency
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
 from diskret.publish.read import Releases
 from diskret.publish.write import Staging, check_look, write_releases
@@ -39,6 +39,7 @@ class Writing(TypedDict, total=False):
     symbols: str | SymbolSet
     template: str | PathLike[str] | None
     neutralise: bool
+    agency: str
     progress: Progress
 
 
@@ -68,6 +69,7 @@ def write(
     derived: Sequence[Derived] = (),
     combined: str | Mapping[str, Sequence[str]] | None = None,
     neutralise: bool = False,
+    agency: str = "OFFICE",
     releases: Releases = (),
     previous: str | PathLike[str] | None = None,
     progress: Progress = silent,
@@ -79,8 +81,8 @@ def write(
     ----------
     results
         The results; all that were protected together.
-    folder, formats, language, symbols, template, keys, explain, derived, neutralise, releases, \
-previous, progress
+    folder, formats, language, symbols, template, keys, explain, derived, neutralise, agency, \
+releases, previous, progress
         As for one result.
     titles
         Name of a result → heading of its workbook and report.
@@ -103,7 +105,8 @@ previous, progress
         Something that must not leave would have been written; nothing was.
     """
     formats = checked(results, formats, language)
-    look = Look(formats, language, symbol_set(symbols), neutralise, titles or {})
+    check_agency(agency)
+    look = Look(formats, language, symbol_set(symbols), neutralise, titles or {}, agency)
     secret = SecretKeys.load(keys)
     if intervals:
         results = intervals_of(results, secret, progress)

@@ -38,7 +38,7 @@ from diskret.io.sdmx_csv import (
     parse_sdmx_csv,
     read_sdmx_csv,
 )
-from diskret.publish.exchange import EXCHANGE
+from diskret.publish.exchange import AGENCY, EXCHANGE
 from diskret.publish.in_words import circumstances, how_changed, table_words
 from diskret.tables import NO_BOUND, Derived, Published, SideBySide
 from diskret.tables.cells import codes_columns
@@ -435,8 +435,15 @@ def _sdmx(path: Path, expected: _Expected, version: str) -> Iterator[str]:
     lines = parse_sdmx_csv(path)
     cells, book = read_sdmx_csv(DataFile(path, "sdmx"))
     head = HEADS[version]
-    if tuple(lines[0][: len(head)]) != head or len({tuple(x[: len(head)]) for x in lines[1:]}) > 1:
+    said = {tuple(line[: len(head)]) for line in lines[1:]}
+    if tuple(lines[0][: len(head)]) != head or len(said) > 1:
         yield "says of several dataflows that these are their data"
+    (flow,) = column_ids([expected.name], expected.name)
+    for told in said:
+        agency, _, rest = told[head.index("STRUCTURE_ID") if version == "2.0" else 0].partition(":")
+        fixed = version == "1.0" or (told[0], told[2]) == ("dataflow", "I")
+        if not (fixed and AGENCY.fullmatch(agency) and rest.startswith(f"{flow}(1.0): ")):
+            yield "names another dataflow"
     names = list(column_ids(expected.codes, expected.name))
     several = MEASURE in cells.column_names
     timed = TIME in cells.column_names
