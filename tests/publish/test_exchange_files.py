@@ -18,6 +18,7 @@ import diskret as dk
 from diskret.errors import DiskretError, InputError, ProofError
 from diskret.io import source
 from diskret.io.frames import in_memory
+from diskret.io.trees_of_files import tree_in
 from diskret.publish.exchange import EXCHANGE
 from diskret.publish.formats import exchange as writers
 from diskret.publish.formats.cube import public_cube
@@ -340,3 +341,33 @@ def test_the_agency_is_who_the_office_says_and_nothing_else(form, tmp_path):
     with pytest.raises(InputError, match="agency= must be an identifier"):
         released(tmp_path / "other", formats=[form], agency="Statistical Office")
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("form", ["px", "jsonstat"])
+def test_code_trees_are_read_back(form, tmp_path):
+    nested = pa.table(
+        {"code": ["N", "S", "01", "02", "03"], "parent": ["All", "All", "N", "N", "S"]}
+    )
+    tree = dk.Hierarchy.from_parents(nested, "All").with_labels({"N": 'the "north"', "01": "Größe"})
+    cells = pa.table({"region": ["01", "02", "03"], "firms": [10, 20, 30]})
+    made = dk.Table.from_cells(cells, by={"region": tree}, count="firms")
+    dk.suppress(made, dk.rules.NoRule(), name="firms").write(tmp_path / "out", ["csv", form])
+    path = path_of(tmp_path / "out", form, "firms")
+    read = tree_in(path, "region")
+    assert (read.codes, read.parent.tolist()) == (tree.codes, tree.parent.tolist())
+    assert [read.label(code) for code in read.codes] == [tree.label(code) for code in tree.codes]
+    with pytest.raises(InputError, match="no variable is called 'size'; there are 'region'"):
+        tree_in(path, "size")
+
+
+def test_where_no_tree_stands_it_is_said(tmp_path):
+    released(tmp_path / "out", labels=None)
+    with pytest.raises(InputError, match="code trees stand in PX and JSON-stat files"):
+        tree_in(path_of(tmp_path / "out", "sdmx2"), "region")
+    path = path_of(tmp_path / "out", "px")
+    text = path.read_text(encoding="utf-8")
+    assert "HIERARCHIES" in text
+    text = re.sub(r"(?s)HIERARCHIES.*?;\n", "", text)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="tells no code tree of 'branch'"):
+        tree_in(path, "branch")

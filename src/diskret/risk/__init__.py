@@ -16,8 +16,8 @@ from diskret.risk.individual import (
 from diskret.risk.keys import Classes, Keys, classes
 
 if TYPE_CHECKING:
-    from diskret.risk.synthetic_files import SyntheticRisk as SyntheticRisk
     from diskret.risk.synthetic_files import synthetic as synthetic
+    from diskret.risk.synthetic_risk import SyntheticRisk as SyntheticRisk
 
 __all__ = [
     "Classes",
@@ -43,6 +43,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """What compares whole files is imported when it is first used."""
-    if name in ("SyntheticRisk", "synthetic"):
-        return getattr(import_module("diskret.risk.synthetic_files"), name)
+    if name == "SyntheticRisk":
+        return import_module("diskret.risk.synthetic_risk").SyntheticRisk
+    if name == "synthetic":
+        return import_module("diskret.risk.synthetic_files").synthetic
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

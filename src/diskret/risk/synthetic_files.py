@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -15,182 +15,29 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io import FrameKind, coded, from_arrow, source
+from diskret.io import FrameKind, coded, source
 from diskret.io.columns import column, numbers, some
 from diskret.io.frames import in_memory
 from diskret.parallel import cores
 from diskret.parameters import Seed, Whole, reading
 from diskret.risk.keys import grouped
+from diskret.risk.synthetic_risk import (
+    QUANTILES,
+    Closeness,
+    Guess,
+    Membership,
+    SyntheticRisk,
+    TargetRisk,
+    Uniques,
+)
 from diskret.utility.both_files import HasRecords, kinds_of
 from diskret.utility.propensity import Categories, Propensity, propensity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    pass
 
 #: Records of a block that is looked at by one core.
 _BLOCK = 256
-#: Quantiles of distances that are told.
-_QUANTILES = (0.01, 0.05, 0.5)
-
-
-@dataclass(frozen=True)
-class Uniques:
-    """Records that are alone with their keys.
-
-    Parameters
-    ----------
-    original, synthetic
-        How many there are in each file.
-    replicated
-        Original ones whose combination of keys is alone in the synthetic file, too.
-    """
-
-    original: int
-    synthetic: int
-    replicated: int
-
-
-@dataclass(frozen=True)
-class Guess:
-    """How well the synthetic file tells a variable of persons whose keys are known.
-
-    Shares of all persons, from 0 to 1.
-
-    Parameters
-    ----------
-    found
-        Their keys occur in the synthetic file.
-    disclosed
-        All synthetic records with their keys have the same value.
-    correct
-        … and it is theirs (DiSCO).
-    right
-        A guess is right: the value of one synthetic record with their keys, drawn at random; who
-        is not found is not guessed (CAP).
-    """
-
-    found: float
-    disclosed: float
-    correct: float
-    right: float
-
-
-@dataclass(frozen=True)
-class TargetRisk:
-    """Guesses at one variable, of original records and of persons who were not used."""
-
-    target: str
-    original: Guess
-    holdout: Guess | None
-
-
-@dataclass(frozen=True)
-class Closeness:
-    """How near synthetic records come to the nearest original one, by Gower's distance.
-
-    Parameters
-    ----------
-    copies
-        Share of synthetic records that are equal to an original one.
-    quantiles
-        Distances that 1, 5 and 50 % of the synthetic records do not exceed.
-    holdout_copies, holdout_quantiles
-        The same for the nearest record of as many persons who were not used; None without them.
-    nearer
-        Share of synthetic records that are nearer to an original record than to one of those; half
-        of those that are equally near. ½ if they tell nothing of single records; None without them.
-    """
-
-    copies: float
-    quantiles: tuple[float, ...]
-    holdout_copies: float | None
-    holdout_quantiles: tuple[float, ...] | None
-    nearer: float | None
-
-
-@dataclass(frozen=True)
-class Membership:
-    """Whether it can be told that a record was used, by its distance to the nearest synthetic one.
-
-    Parameters
-    ----------
-    auc
-        Probability that an original record is nearer than one that was not used; equal ones count
-        half. ½: it cannot be told; 1: always.
-    advantage
-        Largest difference between the shares of both below a distance.
-    """
-
-    auc: float
-    advantage: float
-
-
-@dataclass(frozen=True, eq=False)
-class SyntheticRisk:
-    """What a synthetic file tells of the original records. Confidential.
-
-    Parameters
-    ----------
-    records, synthetic, holdout
-        Number of records of each file; `holdout` 0 if there is none.
-    uniques
-        Records that are alone with their keys.
-    targets
-        Guesses at each target.
-    closeness
-        Distances to the nearest record.
-    membership
-        None without a holdout.
-    propensity
-        Whether a model tells synthetic from original records.
-    kind
-        The kind of frame that `frame` is.
-    """
-
-    records: int
-    synthetic: int
-    holdout: int
-    uniques: Uniques
-    targets: tuple[TargetRisk, ...]
-    closeness: Closeness
-    membership: Membership | None
-    propensity: Propensity
-    kind: FrameKind
-
-    def __repr__(self) -> str:
-        told = [
-            f"{self.synthetic:,} records made from {self.records:,}",
-            f"{self.uniques.replicated:,} of {self.uniques.original:,} unique ones replicated",
-            *(f"{one.target}: {one.original.correct:.1%} disclosed" for one in self.targets),
-            f"{self.closeness.copies:.1%} copies",
-        ]
-        if self.membership is not None:
-            told.append(f"membership {self.membership.auc:.3f}")
-        return f"SyntheticRisk({'; '.join(told)})"
-
-    @property
-    def frame(self) -> Any:
-        """All figures, a row each: measure, target, value for the original and for the holdout."""
-        rows = [_row(name, None, number, None) for name, number in asdict(self.uniques).items()]
-        for one in self.targets:
-            beside = asdict(one.holdout) if one.holdout else {}
-            rows += [
-                _row(name, one.target, share, beside.get(name))
-                for name, share in asdict(one.original).items()
-            ]
-        near = self.closeness
-        rows.append(_row("copies", None, near.copies, near.holdout_copies))
-        beside_them = near.holdout_quantiles or (None,) * len(_QUANTILES)
-        for share, own, other in zip(_QUANTILES, near.quantiles, beside_them, strict=True):
-            rows.append(_row(f"distance of {share:.0%}", None, own, other))
-        rows.append(_row("nearer", None, near.nearer, None))
-        if self.membership is not None:
-            rows += [_row(name, None, one, None) for name, one in asdict(self.membership).items()]
-        rows.append(_row("pmse", None, self.propensity.pmse, None))
-        rows.append(_row("pmse ratio", None, self.propensity.ratio, None))
-        types = [pa.string(), pa.string(), pa.float64(), pa.float64()]
-        fields = zip(("measure", "target", "original", "holdout"), types, strict=True)
-        return from_arrow(pa.Table.from_pylist(rows, pa.schema(list(fields))), self.kind)
 
 
 @reading
@@ -378,10 +225,6 @@ def _names(asked: str | Iterable[str] | None, original: Any, role: str) -> tuple
     return (asked,) if isinstance(asked, str) else tuple(asked)
 
 
-def _row(measure: str, target: str | None, value: Any, beside: Any) -> Mapping[str, Any]:
-    return {"measure": measure, "target": target, "original": value, "holdout": beside}
-
-
 # ── keys and targets ────────────────────────────────────────────────────────────────
 
 
@@ -501,7 +344,7 @@ def _distances(
 
 
 def _quantiles(distance: NDArray[np.float64]) -> tuple[float, ...]:
-    return tuple(np.quantile(distance, _QUANTILES, method="inverted_cdf").tolist())
+    return tuple(np.quantile(distance, QUANTILES, method="inverted_cdf").tolist())
 
 
 def _membership(used: NDArray[np.float64], fresh: NDArray[np.float64]) -> Membership:

@@ -14,9 +14,10 @@ from diskret.errors import InputError
 from diskret.parallel import cores
 from diskret.progress import Progress
 from diskret.safe.checkpoint import Checkpoint, Standing, caps
+from diskret.safe.costs import SCALE
 from diskret.safe.layout import Layout
+from diskret.safe.potential import Potential, potential
 from diskret.safe.problem import SafeFile, SafeProblem
-from diskret.safe.sums import SCALE, STEEP, TOP, USUAL, SumPrices
 
 #: Temperature and wall stay as they are during a stage, and come down from one to the next.
 STAGES = 60
@@ -42,10 +43,6 @@ _FAR = 12
 #: worth while are tried seldom, but at least so often.
 _RARELY = 0.02
 _WORTH = 300.0
-#: Height of the wall at the admissible error.
-_HEIGHT = 30.0
-_NEVER = 1 << 29
-_EXACT = 1e4
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,7 @@ class Run:
         """Each combination in a drawn order becomes 0 or frequent enough."""
         problem, laid = self.problem, self.laid
         count = np.zeros(len(problem.count), dtype=np.int32)
-        costs = _potential(laid, problem.minimum, None)
+        costs = potential(laid, problem.minimum, None)
         asked = laid.values, problem.count, problem.minimum, laid.maps, costs.slope
         sums = laid.sums.maps, np.zeros(laid.sums.size, dtype=np.int64), costs.sums
         order = self._draws().permutation(len(count))
@@ -209,7 +206,7 @@ class Run:
         wall = (walls[0] + (walls[1] - walls[0]) * share) * max(self.trace[-1][1], 1)
         minimum = self.problem.minimum
         margin = _MARGIN[new]
-        costs = _potential(self.laid, minimum, wall * 3 / minimum, margin)
+        costs = potential(self.laid, minimum, wall * 3 / minimum, margin)
         return costs, max(heat, _COLD) * SCALE
 
     def _figures(self) -> tuple[int, int, float]:
@@ -342,60 +339,3 @@ def _sum_kernels():  # pyright: ignore[reportUnknownParameterType]
     from diskret.safe import sums_kernels
 
     return sums_kernels
-
-
-@dataclass(frozen=True, eq=False)
-class Potential:
-    """Costs of deviations for each state of a cell; see `diskret.safe.layout.Layout.rest`.
-
-    `slope`: parts of what a change of the deviation costs, ``(states, 4)``, int32: factors of e, of
-        e², and of `growth` at e and at -e.
-    `energy`: the cost itself, ``(states,)``, int32.
-    `growth`: ``exp(s · e) - 1`` for e from -far to far, ``(2 · far + 1,)``.
-    `sums`: costs of cells that are sums.
-    """
-
-    slope: NDArray[np.int32]
-    energy: NDArray[np.int32]
-    growth: NDArray[np.float64]
-    sums: SumPrices
-
-
-def _potential(laid: Layout, minimum: int, wall: float | None, margin: float = 1.0) -> Potential:
-    """Costs of deviations.
-
-    `minimum`: deviations are measured in thirds of it. `wall`: admissible error in these units,
-    beyond which costs grow exponentially; None: no wall. `margin`: squares of tables of one
-    variable weigh so much more. Kinds of cells in `laid` are followed by those that are empty and
-    stay so.
-
-    A cell costs w·(d² + h·exp(s·(abs(d) - wall))). Squares bring the mean down, the wall the
-    largest deviation: a soft form of Höhne's admissible error. Cells with an allowance have a
-    wall that is so much further out, and squares that weigh as much less.
-    """
-    kinds, half = laid.kinds, laid.half
-    unit = minimum / 3
-    far = max(16, 2 * minimum)
-    d = np.arange(-half, half) / unit
-    slope = np.zeros((len(kinds) + 1, 2 * half, 4))
-    energy = np.full((len(kinds) + 1, 2 * half), float(_NEVER))
-    energy[-1, half] = 0
-    for k, kind in enumerate(kinds):
-        allowance = kind.allowance / unit
-        weight = (USUAL / max(USUAL + allowance, 1.0)) ** 2 * (margin if kind.margin else 1)
-        height = 0.0 if wall is None else _HEIGHT
-        if kind.exact or kind.free:
-            weight, height = (_EXACT if kind.exact else 1 / SCALE), 0.0
-        limit = (wall or 0.0) + allowance
-        up = height * np.exp(np.minimum(STEEP * (d - limit), TOP))
-        down = height * np.exp(np.minimum(STEEP * (-d - limit), TOP))
-        slope[k] = np.stack([2 * weight * d / unit, weight / unit**2 + 0 * d, up, down], axis=1)
-        energy[k] = np.minimum((weight * d**2 + up + down) * SCALE, _NEVER)
-        energy[k, np.abs(np.arange(-half, half)) >= half - 2 * far] = _NEVER
-    slope = np.clip(np.rint(slope * SCALE), -_NEVER, _NEVER)
-    return Potential(
-        slope.reshape(-1, 4).astype(np.int32),
-        np.rint(energy).ravel().astype(np.int32),
-        np.exp(STEEP * np.arange(-far, far + 1) / unit) - 1,
-        laid.sums.prices(unit, (_EXACT, _HEIGHT), wall, margin),
-    )

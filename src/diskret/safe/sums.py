@@ -9,16 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.safe.cells import Cells
+from diskret.safe.costs import EXACT, HEIGHT, USUAL
 from diskret.safe.problem import SafeProblem
 
-#: Costs are whole numbers, so that sums do not depend on their order: so many for a cost of 1.
-SCALE = 64
-#: Logarithm of the factor by which the wall grows with each unit of deviation.
-STEEP = 0.7
-#: Beyond this exponent it grows no further.
-TOP = 12.0
-#: A deviation of so many units is worth a closer look at cells with allowances.
-USUAL = 12.0
 #: Weight of a cell that has to stay empty.
 EMPTY = -1.0
 
@@ -46,7 +39,7 @@ class SumMaps(NamedTuple):
 class SumPrices(NamedTuple):
     """What deviations cost: weight · d² + height · (exp(s · (d - wall)) + exp(s · (-d - wall))).
 
-    s is `STEEP`.
+    s is `diskret.safe.costs.STEEP`.
 
     `weight`: of the squares, `EMPTY` for cells that stay empty; `height`, `wall`: where costs grow
     exponentially; `unit`: d is the deviation divided by it; all ``(M,)``, float64.
@@ -84,20 +77,18 @@ class Sums:
     def __len__(self) -> int:
         return len(self.maps.base)
 
-    def prices(
-        self, unit: float, heights: tuple[float, float], wall: float | None, margin: float
-    ) -> SumPrices:
-        """What deviations cost; `heights`: weight of an exact cell, and height of the wall."""
+    def prices(self, unit: float, wall: float | None, margin: float) -> SumPrices:
+        """What deviations cost; the arguments are as in `diskret.safe.potential.potential`."""
         weight, height = np.full(self.size, EMPTY), np.zeros(self.size)
         walls, units = np.zeros(self.size), np.ones(self.size)
         allowance = self.allowance / self.usual / unit
         eased = (USUAL / np.maximum(USUAL + allowance, 1.0)) ** 2
         weight[self.seen] = eased * np.where(self.margin, margin, 1.0)
-        height[self.seen] = 0.0 if wall is None else heights[1]
+        height[self.seen] = 0.0 if wall is None else HEIGHT
         walls[self.seen] = (wall or 0.0) + allowance
         units[self.seen] = unit * self.usual
         kept = self.exact[weight[self.exact] != EMPTY]
-        weight[kept], height[kept] = heights[0], 0.0
+        weight[kept], height[kept] = EXACT, 0.0
         return SumPrices(weight, height, walls, units)
 
     def over(self, off: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from diskret.kernel import kernel
-from diskret.safe.sums import SCALE, STEEP, TOP
-
-_NEVER = 1 << 29
+from diskret.safe.costs import NEVER, SCALE, STEEP, TOP
 
 
 @kernel
@@ -34,12 +32,12 @@ def _price(at, d, prices):
     """What a deviation of a cell costs."""
     weight = prices.weight[at]
     if weight < 0:
-        return 0 if d == 0 else _NEVER
+        return 0 if d == 0 else NEVER
     far = d / prices.unit[at]
     up = np.exp(min(STEEP * (far - prices.wall[at]), TOP))
     down = np.exp(min(STEEP * (-far - prices.wall[at]), TOP))
     cost = (weight * far * far + prices.height[at] * (up + down)) * SCALE
-    return np.int64(min(np.rint(cost), _NEVER))
+    return np.int64(min(np.rint(cost), NEVER))
 
 
 @kernel

@@ -80,7 +80,7 @@ def _head(cube: Cube) -> Iterator[str]:
     for axis in axes:
         yield from _said("CODES", axis.codes, [axis.name])
     for axis in axes:
-        if any(parent > 0 for parent in axis.parents):
+        if any(parent >= 0 for parent in axis.parents):
             yield from _hierarchy(axis)
     if several:
         for i, measure in enumerate(values_of(axes[-1])):

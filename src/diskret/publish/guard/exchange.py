@@ -11,9 +11,8 @@ a code, a label or a fixed text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -39,13 +38,18 @@ from diskret.io.sdmx_csv import (
     read_sdmx_csv,
 )
 from diskret.publish.exchange import AGENCY, EXCHANGE
-from diskret.publish.in_words import circumstances, how_changed, table_words
-from diskret.tables import NO_BOUND, Derived, Published, SideBySide
-from diskret.tables.cells import codes_columns
-from diskret.tables.public_files import decimal_text
-from diskret.texts import LANGUAGES, scaled
+from diskret.publish.guard.exchange_expected import (
+    Expected,
+    Found,
+    by_period,
+    cell_problems,
+    expected_of,
+    odd_notes,
+    unknown,
+)
+from diskret.tables import Derived, Published, SideBySide
+from diskret.texts import LANGUAGES
 
-_SHORT = 20  # characters of the name that some keywords of PX may have
 #: Keywords of PX with figures or fixed words, which are not looked at as texts.
 _PX_FIXED = {
     "CHARSET": ("ANSI",),
@@ -93,47 +97,13 @@ _JSON: Form = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """One table or figure as it must stand in a file: values as text, and what each cell is."""
-
-    name: str
-    measure: str
-    period: str
-    values: list[str | None]
-    kinds: list[str]
-
-
-@dataclass(frozen=True, eq=False)
-class _Expected:
-    """What a file may hold: its parts, and the texts that are known."""
-
-    name: str
-    codes: Mapping[str, pa.StringArray]
-    parts: Sequence[_Part]
-    texts: frozenset[str]
-    notes: frozenset[str]
-    bounds: Mapping[int, tuple[str | None, str | None]] = field(
-        default_factory=dict[int, tuple[str | None, str | None]]
-    )
-    decimals: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What was read: codes of rows, and by period and measure values and status."""
-
-    codes: Mapping[str, pa.Array]
-    columns: Mapping[tuple[str, str], tuple[list[str | None], list[str]]]
-
-
 def exchange_problems(folder: Path, shown: Published | Derived | SideBySide) -> Iterator[str]:
     """What is wrong with the files for exchange of a table, a figure, or of several."""
     paths = {one: folder / f"{shown.name}{ending}" for one, ending in EXCHANGE.items()}
     there = {one: path for one, path in paths.items() if path.exists()}
     if not there:
         return
-    expected = _expected(shown)
+    expected = expected_of(shown)
     checks = {
         "px": _px,
         "jsonstat": _json_stat,
@@ -147,178 +117,10 @@ def exchange_problems(folder: Path, shown: Published | Derived | SideBySide) -> 
             yield str(error)
 
 
-# ── what must stand there ───────────────────────────────────────────────────────────
-
-
-def _expected(shown: Published | Derived | SideBySide) -> _Expected:
-    parts = shown.parts if isinstance(shown, SideBySide) else (shown,)
-    first = parts[0]
-    bounds: dict[int, tuple[str | None, str | None]] = {}
-    if isinstance(shown, Published) and shown.intervals:
-        hidden = np.flatnonzero(shown.suppressed)
-        low, high = (
-            [
-                None if abs(bound) == NO_BOUND else text
-                for bound, text in zip(
-                    array[hidden].tolist(),
-                    decimal_text(
-                        np.where(np.abs(array) == NO_BOUND, 0, array)[hidden], shown.decimals
-                    ).to_pylist(),
-                    strict=True,
-                )
-            ]
-            for array in shown.intervals.values()
-        )
-        bounds = dict(zip(hidden.tolist(), zip(low, high, strict=True), strict=True))
-    texts = {shown.name, shown.name[:_SHORT], *_fixed()}
-    notes: set[str] = set()
-    for part in parts:
-        texts |= _names(part)
-        if isinstance(part, Published):
-            own = _notes(part)
-            notes |= {f"{part.name}: {note}" for note in own} if len(parts) > 1 else own
-    if isinstance(shown, SideBySide):
-        notes |= {f"{p.name}: {n}" for p in parts if isinstance(p, Published) for n in _notes(p)}
-    return _Expected(
-        name=shown.name,
-        codes=codes_columns(first.dimensions),
-        parts=[one for part in parts for one in _parts(part)],
-        texts=frozenset(texts),
-        notes=frozenset(notes),
-        bounds=bounds,
-        decimals=frozenset(part.decimals for part in parts),
-    )
-
-
-def _parts(part: Published | Derived) -> Iterator[_Part]:
-    blank = part.suppressed | part.empty
-    nothing = "none" if isinstance(part, Derived) else "empty"
-    kinds = np.where(part.suppressed, "hidden", np.where(part.empty, nothing, "shown"))
-    text = decimal_text(np.where(blank, 0, part.value).ravel(), part.decimals).to_pylist()
-    values = [
-        None if kind in ("hidden", "none") else one
-        for kind, one in zip(kinds.ravel().tolist(), text, strict=True)
-    ]
-    if isinstance(part, Published):
-        yield _Part(part.name, part.measure, part.vintage, values, kinds.ravel().tolist())
-        return
-    periods = part.periods or (part.inputs[0].vintage,)
-    rows = len(values) // len(periods)
-    for i, period in enumerate(periods):
-        at = slice(i * rows, (i + 1) * rows)
-        yield _Part(part.name, part.name, period, values[at], kinds.ravel().tolist()[at])
-
-
-def _names(part: Published | Derived) -> set[str]:
-    """Names, codes and labels of a table, in every language."""
-    found = {part.name}
-    tables = (part,) if isinstance(part, Published) else part.inputs
-    for table in tables:
-        found |= {table.measure, table.vintage, re.sub(r"-[A-Z]?", "", table.vintage)}
-    for dimension in part.dimensions:
-        tree = dimension.hierarchy
-        found |= {dimension.name, *tree.codes}
-        for labels in (tree.labels, *tree.translations.values()):
-            found |= {*labels.values(), *(f"{code} {text}" for code, text in labels.items())}
-    return found
-
-
-def _fixed() -> set[str]:
-    """The fixed texts in all languages, and how names look that were taken."""
-    words = [table_words(one, "workbook", "exchange") for one in LANGUAGES]
-    texts = {text for of in words for text in of.values()}
-    names = {of[key] for of in words for key in ("vintage", "contents")}
-    return texts | {name + "_" * n for name in names for n in range(5)}
-
-
-def _notes(published: Published) -> set[str]:
-    found: set[str] = set()
-    for language in LANGUAGES:
-        words = table_words(language)
-
-        def written(value: int, language: str = language) -> str:
-            return scaled(value, published.decimals, language)
-
-        told = {**circumstances(published, words, written), **how_changed(published, words)}
-        found |= {f"{heading}: {text}" for heading, text in told.items()}
-    return found
-
-
-# ── what all formats have in common ─────────────────────────────────────────────────
-
-
-def _cells(found: _Found, expected: _Expected) -> Iterator[str]:
-    """What is wrong with the values and the status of cells."""
-    if list(found.codes.values()) != list(expected.codes.values()):
-        yield "does not hold the cells of the table"
-        return
-    rest = dict(found.columns)
-    said: dict[str, set[str]] = {}
-    for part in expected.parts:
-        keys = [
-            (period, name)
-            for name in (part.measure, part.name)
-            for period in (part.period, "")
-            if (period, name) in rest
-        ]
-        if not keys:
-            yield f"does not hold {part.name}"
-            return
-        values, status = rest.pop(keys[0])
-        if not all(map(_same, values, part.values)):
-            yield "does not hold the published values"
-        for kind, one in zip(part.kinds, status, strict=True):
-            said.setdefault(kind, set()).add(one)
-    for values, status in rest.values():
-        said.setdefault("none", set()).update(status)
-        if any(value is not None for value in values):
-            yield "holds values of which nothing is published"
-    if any(len(codes) > 1 for codes in said.values()):
-        yield "tells cells of one kind from each other"
-    hidden = said.pop("hidden", set())
-    if hidden & set().union(*said.values()):
-        yield "does not say which cells are hidden"
-
-
-def _same(found: str | None, published: str | None) -> bool:
-    if found is None or published is None or found == published:
-        return found == published
-    try:
-        return Decimal(found) == Decimal(published)
-    except InvalidOperation:
-        return False
-
-
-def _by_period(
-    cells: pa.Table, names: Sequence[str], period: str, measures: Sequence[str], several: bool
-) -> _Found:
-    """The columns of a table that was read, each period on its own."""
-    columns: dict[tuple[str, str], tuple[list[str | None], list[str]]] = {}
-    codes: dict[str, pa.Array] = {}
-    for one in pc.unique(cells[period]).to_pylist() if period else [""]:
-        rows = cells.filter(pc.equal(cells[period], one)) if period else cells
-        codes = {name: rows[name].combine_chunks() for name in names}
-        for measure in measures:
-            status = rows[f"{measure}_status" if several else "status"]
-            columns[one, measure] = rows[measure].to_pylist(), status.to_pylist()
-    return _Found(codes, columns)
-
-
-def _unknown(texts: Iterable[str], expected: _Expected, what: str) -> Iterator[str]:
-    odd = sorted(set(texts) - expected.texts)
-    if odd:
-        yield f"holds a text that is no name, code or label, at {what}: {odd[0]!r}"
-
-
-def _odd_notes(lines: Iterable[str], expected: _Expected) -> Iterator[str]:
-    if set(lines) - expected.notes:
-        yield "holds a note that says more than the table"
-
-
 # ── PX ──────────────────────────────────────────────────────────────────────────────
 
 
-def _px(path: Path, expected: _Expected) -> Iterator[str]:
+def _px(path: Path, expected: Expected) -> Iterator[str]:
     px = parse_px(path)
     for (keyword, language, of), values in px.keywords.items():
         if language or (keyword == "CELLNOTE" and not expected.bounds):
@@ -331,12 +133,12 @@ def _px(path: Path, expected: _Expected) -> Iterator[str]:
                 yield f"has other {keyword}"
         elif keyword in _PX_TEXTS:
             texts = [text for text in (*values, *of) if text != ":" and not _SCALE.fullmatch(text)]
-            yield from _unknown(texts, expected, keyword)
+            yield from unknown(texts, expected, keyword)
         elif keyword == "NOTE":
             lines = [line for text in values for line in text.split("\n")]
             legends = {f"{px.text(one)} = " for one in ("DATASYMBOL2", "DATASYMBOLNIL")}
             own = [line for line in lines if not line.startswith(tuple(legends))]
-            yield from _odd_notes(own, expected)
+            yield from odd_notes(own, expected)
         elif keyword not in (*_PX_FREE, "CELLNOTE"):
             yield f"has {keyword}, which is no part of it"
     yield from _px_cell_notes(px, expected)
@@ -349,11 +151,11 @@ def _px(path: Path, expected: _Expected) -> Iterator[str]:
         return
     cells, _ = px_table(px)
     measures = px.codes(contents) if contents else (px.text("CONTENTS"),)
-    found = _by_period(cells, names, "".join(periods), measures, bool(contents))
-    yield from _cells(found, expected)
+    found = by_period(cells, names, "".join(periods), measures, bool(contents))
+    yield from cell_problems(found, expected)
 
 
-def _px_cell_notes(px: PxFile, expected: _Expected) -> Iterator[str]:
+def _px_cell_notes(px: PxFile, expected: Expected) -> Iterator[str]:
     """Notes of cells are the published ranges of hidden ones, of each that has one."""
     notes = {
         of: values for (keyword, _, of), values in px.keywords.items() if keyword == "CELLNOTE"
@@ -381,7 +183,7 @@ def _px_cell_notes(px: PxFile, expected: _Expected) -> Iterator[str]:
 # ── JSON-stat ───────────────────────────────────────────────────────────────────────
 
 
-def _json_stat(path: Path, expected: _Expected) -> Iterator[str]:
+def _json_stat(path: Path, expected: Expected) -> Iterator[str]:
     found = parse_json_stat(path)
     content = found.content
     if odd := list(misfits(content, _JSON)):
@@ -393,12 +195,12 @@ def _json_stat(path: Path, expected: _Expected) -> Iterator[str]:
     if content["id"] != [*names, *periods, found.metric] or len(periods) > 1:
         yield "has other dimensions"
         return
-    yield from _odd_notes(content.get("note", []), expected)
+    yield from odd_notes(content.get("note", []), expected)
     for name in content["id"]:
         yield from _of_dimension(found, name, expected)
     said = content.get("extension", {})
     labels = said.get("status", {}).get("label", {})
-    yield from _unknown(labels.values(), expected, "extension")
+    yield from unknown(labels.values(), expected, "extension")
     if set(labels) != {*content.get("status", {}).values()}:
         yield "explains another status"
     if any(len(code) != 1 or _DIGITS.match(code) for code in labels):
@@ -409,16 +211,16 @@ def _json_stat(path: Path, expected: _Expected) -> Iterator[str]:
             yield "does not hold the published ranges"
     cells, _ = read_json_stat(DataFile(path, "jsonstat"))
     measures = found.codes(found.metric)
-    yield from _cells(
-        _by_period(cells, names, "".join(periods), measures, len(measures) > 1), expected
+    yield from cell_problems(
+        by_period(cells, names, "".join(periods), measures, len(measures) > 1), expected
     )
 
 
-def _of_dimension(found: JsonStat, name: str, expected: _Expected) -> Iterator[str]:
+def _of_dimension(found: JsonStat, name: str, expected: Expected) -> Iterator[str]:
     dimension = found.content["dimension"][name]
     category = dimension["category"]
     texts = [dimension.get("label", name), *found.labels(name).values(), *found.codes(name)]
-    yield from _unknown(texts, expected, name)
+    yield from unknown(texts, expected, name)
     codes = {*found.codes(name)}
     child = category.get("child", {})
     named = {*child, *found.labels(name), *category.get("unit", {})}
@@ -431,7 +233,7 @@ def _of_dimension(found: JsonStat, name: str, expected: _Expected) -> Iterator[s
 # ── SDMX-CSV ────────────────────────────────────────────────────────────────────────
 
 
-def _sdmx(path: Path, expected: _Expected, version: str) -> Iterator[str]:
+def _sdmx(path: Path, expected: Expected, version: str) -> Iterator[str]:
     lines = parse_sdmx_csv(path)
     cells, book = read_sdmx_csv(DataFile(path, "sdmx"))
     head = HEADS[version]
@@ -452,9 +254,9 @@ def _sdmx(path: Path, expected: _Expected, version: str) -> Iterator[str]:
     if cells.column_names != columns:
         yield "has other columns"
         return
-    yield from _unknown(book.labels.values(), expected, "the first line")
+    yield from unknown(book.labels.values(), expected, "the first line")
     for name, labels in book.values.items():
-        yield from _unknown(labels.values(), expected, name)
+        yield from unknown(labels.values(), expected, name)
     status = pc.binary_join_element_wise(
         *(pc.fill_null(cells[name], "") for name in (OBS_STATUS, CONF_STATUS)), "/"
     )
@@ -477,7 +279,7 @@ def _sdmx(path: Path, expected: _Expected, version: str) -> Iterator[str]:
         name: pa.array(code_ids(column.to_pylist(), name), pa.string())
         for name, column in zip(names, expected.codes.values(), strict=True)
     }
-    yield from _cells(_Found(codes, found), replace(expected, codes=ids, parts=parts))
+    yield from cell_problems(Found(codes, found), replace(expected, codes=ids, parts=parts))
     if expected.bounds:
         sides = zip(cells["LOWER"].to_pylist(), cells["UPPER"].to_pylist(), strict=True)
         told = {i: both for i, both in enumerate(sides) if both != (None, None)}
