@@ -26,7 +26,7 @@ GIVEN = ("template.csv", "--trees", "trees", "--records", "firms.csv")
 def test_from_a_template_to_the_verified_release(folder):
     asked = diskret("plan", *GIVEN)
     assert asked.exit_code == 1
-    assert "template.csv: 6 tables asked for; to protect are 2 in 2 clusters." in asked.output
+    assert "template.csv: tables asked for: 6; to protect: 2; clusters: 2." in asked.output
     assert "firms: sales by hrc_nuts, size; holds S1, S2, S3" in asked.output
     assert "What makes a cell unsafe? Say the rules of the office." in asked.output
     assert "(template.csv, line 5, 6, 7): Which of domestic, export, trade is the" in asked.output
@@ -69,7 +69,7 @@ def test_trees_can_be_named_one_by_one(folder):
 
 def test_it_speaks_german(folder):
     asked = diskret("plan", *GIVEN, "--language", "de")
-    assert "6 Tabellen verlangt; zu schützen sind 2 in 2 Gruppen." in asked.output
+    assert "verlangte Tabellen: 6; zu schützen: 2; Gruppen: 2." in asked.output
     assert "Frage 2 (template.csv, Zeile 5, 6, 7): Welcher Wert ist die Summe" in asked.output
     text = (folder / "plan" / "publication.toml").read_text(encoding="utf-8")
     assert text.startswith("# Was veröffentlicht wird, und was nur ein Mensch wissen kann.")

@@ -198,17 +198,22 @@ def test_several_measures_and_periods_stand_in_one_file(tmp_path):
         assert found == wanted, form
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_public_files_do_not_tell_primary_from_secondary(form, tmp_path):
-    released(tmp_path / "one", status=(("01", "A"), ("02", "B")), formats=[form])
-    released(tmp_path / "two", status=(("01", "B"), ("02", "A")), formats=[form])
-    public = [path_of(tmp_path / where, form).read_bytes() for where in ("one", "two")]
-    assert public[0] == public[1]
-    inside = [
-        path_of(tmp_path / where, form, "sales.cells", "internal").read_bytes()
-        for where in ("one", "two")
-    ]
-    assert inside[0] != inside[1]
+def test_public_files_do_not_tell_primary_from_secondary(tmp_path):
+    """Files of every format, certificate and page included, are the same to the byte."""
+    for where, status in (("one", (("01", "A"), ("02", "B"))), ("two", (("01", "B"), ("02", "A")))):
+        every = ["parquet", "xlsx", "html", *FORMATS]
+        released(tmp_path / where, status, every, keys=dk.SecretKeys(bytes(range(32))))
+    files = sorted(path.name for path in (tmp_path / "one" / "public").iterdir())
+    assert len(files) == 10
+    for name in files:
+        one, two = ((tmp_path / where / "public" / name).read_bytes() for where in ("one", "two"))
+        assert one == two, name
+    for form in FORMATS:
+        one, two = (
+            path_of(tmp_path / where, form, "sales.cells", "internal").read_bytes()
+            for where in ("one", "two")
+        )
+        assert one != two, form
 
 
 def test_the_office_reads_why_a_cell_is_hidden(tmp_path):
