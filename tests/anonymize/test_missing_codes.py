@@ -296,7 +296,9 @@ def test_a_key_of_sas_keeps_its_codes(tmp_path):
     assert source(out / "microdata.xpt").arrow.column("age").to_pylist() == ["1", "1", ".z", ".z"]
 
 
-@pytest.mark.parametrize(("language", "said"), [("en", "the reasons stand"), ("de", "Die Gründe stehen")])
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "the reasons stand"), ("de", "Die Gründe stehen")]
+)
 def test_the_certificate_says_which_files_tell_why_values_are_missing(
     persons, tmp_path, language, said
 ):
