@@ -74,6 +74,12 @@ CALLS: dict[str, list[Callable[[Microdata], Microdata]]] = {
         lambda md: md.top_code("income", limit=200, bottom=True),
     ],
     "top_code_together": [lambda md: md.top_code_together(["income", "age"])],
+    "sample": [
+        lambda md: md.sample(0.1, seed=1),
+        lambda md: md.sample({"f": 0.05, "m": 0.5}, seed=1, within="sex"),
+        lambda md: few().drop(["household"]).sample(size=60, seed=1, within=["sex"]),
+        lambda md: md.drop(["weight"]).sample(each=20, within=["region"], seed=1),
+    ],
     "safe": [lambda md: safe()],
 }
 #: Draws from the system, and cannot be held still.
@@ -129,6 +135,12 @@ def _(folder: Path) -> None:
 def _(folder: Path) -> None:
     md = few().local_suppression(k=3).microaggregate(["income"], method="individual", k=3)
     written(md.release(level="factual", weight=False, keys=KEYS), folder)
+
+
+@case("microdata-sample-release")
+def _(folder: Path) -> None:
+    md = few().remove_identifiers().drop(["income"]).sample(0.4, seed=1).local_suppression(k=2)
+    written(md.release(dk.claims.KAnonymity(2), weight=False, keys=KEYS), folder)
 
 
 @case("microdata-safe-release")

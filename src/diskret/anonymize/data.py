@@ -24,6 +24,7 @@ from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, numbers
 from diskret.io.files import parquet_rows
 from diskret.io.frames import NO_RECORDS, in_memory, spelled
+from diskret.io.returned import rows_of_frame
 from diskret.parameters import ByName, Column, Names, reading
 from diskret.risk import Keys
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from diskret.anonymize.checklist import checklist as _checklist
     from diskret.anonymize.deviations import deviations as _deviations
     from diskret.anonymize.dp_noise import dp_noise as _dp_noise
+    from diskret.anonymize.drawn import Drawn
     from diskret.anonymize.explore import explore as _explore
     from diskret.anonymize.generalise import generalise as _generalise
     from diskret.anonymize.history import replay as _replay
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from diskret.anonymize.risk import risk as _risk
     from diskret.anonymize.risky_combinations import risky_combinations as _risky_combinations
     from diskret.anonymize.safe import safe as _safe
+    from diskret.anonymize.sample import sample as _sample
     from diskret.anonymize.shuffle import shuffle as _shuffle
     from diskret.anonymize.suda import suda as _suda
     from diskret.anonymize.suppress import local_suppression as _local_suppression
@@ -121,6 +124,7 @@ class Microdata:
     before: Microdata
     changed: frozenset[str]
     linked: bool
+    drawn: Drawn | None
     reasons: Mapping[str, pa.ChunkedArray]
 
     @reading
@@ -175,6 +179,7 @@ class Microdata:
         self.before = self
         self.changed = frozenset()
         self.linked = True
+        self.drawn = None
         self._frame = frame
         self._coded: dict[str, Coded] = {}
 
@@ -207,6 +212,11 @@ class Microdata:
         there = self.book.with_missing.difference(self.reasons)
         values = {name: valued(self, name) for name in self.table.column_names if name in there}
         return replace(source(self.table), numbers=values, book=self._opened.book)
+
+    @property
+    def whole(self) -> Microdata:
+        """The records as they came in, all of them also where some were drawn."""
+        return self.original if self.drawn is None else self.drawn.whole
 
     @property
     def book(self) -> CodeBook:
@@ -371,6 +381,22 @@ class Microdata:
             _coded={},
         )
 
+    def only(self, keep: NDArray[np.bool_], drawn: Drawn) -> Self:
+        """Some of the records, `keep`, in their order; the original ones are now the same."""
+        there, frame = pa.array(keep), rows_of_frame(self._frame, self.kind, keep)
+
+        def some(md: Microdata) -> Self:
+            made = object.__new__(type(self))
+            table = md.table.filter(there)
+            reasons = {name: values.filter(there) for name, values in md.reasons.items()}
+            new = {"table": table, "reasons": reasons, "drawn": drawn, "_coded": {}}
+            made.__dict__.update(md.__dict__, **new, _frame=frame)
+            return made
+
+        made, first = some(self), some(self.original)
+        made.original = first.original = made.before = first.before = first
+        return made
+
     def without(self, columns: Iterable[str], step: Step) -> Self:
         """The microdata when some columns are gone, and one more step in their history."""
         gone = set(columns)
@@ -417,6 +443,7 @@ class Microdata:
         swap = _swap
         swap_records = _swap_records
         safe = _safe
+        sample = _sample
         deviations = _deviations
         explore = _explore
         checklist = _checklist

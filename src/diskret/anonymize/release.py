@@ -35,7 +35,7 @@ from diskret.publish.office.microdata import Inside
 from diskret.tables.counted import combined, counted_all
 from diskret.tables.lists import variables
 from diskret.tables.public_files import check_file_name
-from diskret.texts import Statement, sentence
+from diskret.texts import Figure, Statement, sentence
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -142,7 +142,7 @@ def release(
     certificate = _certified(md, name, table, inside, names, claims)
     certificate = replace(
         certificate,
-        checked=(*certificate.checked, *guarantees(md)),
+        checked=(*certificate.checked, *guarantees(md), *_sample_drawn(md)),
         not_claimed=(
             *certificate.not_claimed,
             *_reservations(md, chosen, names, household=household, shuffle=shuffle),
@@ -183,6 +183,7 @@ def _certified(
             identifiers=md.original.roles.identifiers,
             orders=md.roles.orders,
             models=models(records, names, about.weight, claims),
+            together=md.drawn is not None and md.drawn.together is not None,
         )
 
     try:
@@ -246,7 +247,40 @@ def _reservations(
         found.append(sentence("microdata.beside the keys", shown=shown))
     if not shuffle:
         found.append(sentence("microdata.original order"))
+    if md.drawn is not None:
+        found.append(
+            sentence(
+                "microdata.sample of records"
+                if md.drawn.together is None
+                else "microdata.sample of households",
+                share=_percent(md.drawn.share),
+            )
+        )
+        if md.drawn.chance.min() < md.drawn.chance.max():
+            found.append(sentence("microdata.sample at rates"))
     return found
+
+
+def _percent(share: float) -> Figure:
+    """A share with as many digits as say something of it, so that no number can be computed."""
+    return Figure(f"{100 * share:.3g}" if share < 0.1 else f"{100 * share:.1f}")
+
+
+def _sample_drawn(md: Microdata) -> tuple[Statement, ...]:
+    """How the sample was drawn, for the office."""
+    drawn = md.drawn
+    if drawn is None:
+        return ()
+    return (
+        sentence(
+            "microdata.sample drawn",
+            records=md.n,
+            whole=drawn.whole.n,
+            low=Figure(f"{drawn.chance.min():.4g}"),
+            high=Figure(f"{drawn.chance.max():.4g}"),
+            certain=int(drawn.certain.sum()),
+        ),
+    )
 
 
 def release_safe(

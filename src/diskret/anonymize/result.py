@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.drawn import rows_of
 from diskret.attack.microdata import MicrodataCertificate
 from diskret.errors import InputError
 from diskret.io import from_arrow
@@ -35,10 +36,17 @@ def inside_of(md: Microdata, order: NDArray[np.intp]) -> Inside:
     """The rows of the microdata in the order of the release."""
     weight, named = md.weights(), md.roles.household
     return Inside(
-        order.astype(np.int64) + 1,
+        rows_of(md, order),
         None if weight is None else weight[order],
-        None if named is None else _households(md.coded(named).codes[order]),
+        _together(md, order) if named is None else _households(md.coded(named).codes[order]),
     )
+
+
+def _together(md: Microdata, order: NDArray[np.intp]) -> pa.ChunkedArray | None:
+    """Households that were drawn whole, also where the column that names them is gone."""
+    if md.drawn is None or md.drawn.together is None:
+        return None
+    return pa.chunked_array([pa.array(md.drawn.together[order])])
 
 
 def _households(codes: NDArray[np.int32]) -> pa.ChunkedArray:
@@ -127,7 +135,7 @@ class MicrodataResult:
         md, order = self.microdata, pa.array(self.order)
         made: dict[str, Any] = {
             "record": pa.array(np.arange(1, md.n + 1)),
-            "row": pa.array(self.order.astype(np.int64) + 1),
+            "row": pa.array(rows_of(md, self.order)),
         }
         for role in ("id", "household"):
             named: str | None = getattr(md.roles, role)

@@ -26,11 +26,11 @@ from diskret.risk import (
     Missing,
     frequencies,
     household_risk,
-    individual_risk,
     individual_threshold,
     k_map,
     person_thresholds,
 )
+from diskret.risk.drawn_households import risk_of_drawn
 from diskret.risk.keys import total
 from diskret.risk.summary import RiskSummary, summary
 
@@ -72,6 +72,8 @@ class MicrodataRisk:
         Number of records whose keys nobody in the given population has; None if none is given.
     kind
         The kind of frame that `records` is.
+    certain
+        Number of records of a sample that could not but be drawn, as of a stratum taken whole.
     """
 
     keys: tuple[str, ...]
@@ -86,6 +88,7 @@ class MicrodataRisk:
     short: int
     unmatched: int | None
     kind: FrameKind
+    certain: int = 0
 
     def __repr__(self) -> str:
         return (
@@ -196,6 +199,11 @@ class MicrodataRisk:
                 f"{self.unmatched:,} records have keys that nobody in the population has; their "
                 "risk is estimated from the sample."
             )
+        if self.certain:
+            said.append(
+                f"{self.certain:,} records are from strata that were drawn whole: of these, the "
+                "sample holds everybody there is."
+            )
         if self.short:
             said.append(
                 f"For {self.short:,} records the population has fewer with their keys than the "
@@ -222,7 +230,8 @@ def risk(
     given the f records of the file and the sum of their weights, see
     [`individual_risk`][diskret.risk.individual_risk]. Without weights the file is all there is,
     and the risk is 1/f. Where the population is given, F is counted and nothing needs
-    to be estimated.
+    to be estimated. After `sample`, p is the sampling fraction where it is the same for all who
+    share the keys, and members of a household that was drawn whole count as one draw.
 
     Parameters
     ----------
@@ -266,7 +275,9 @@ def risk(
     """
     chosen = md.keys(None if keys is None else tuple(keys))
     counted = frequencies(chosen, md.weights(), missing, alpha)
-    risks = individual_risk(counted.sample, counted.population, compat)
+    drawn = md.drawn
+    together = None if drawn is None else drawn.together
+    risks = risk_of_drawn(chosen, counted, together, missing, alpha, compat)
     unmatched = None
     if population is None and count is not None:
         raise InputError("count= names a column of the population, and population= is missing")
@@ -290,6 +301,7 @@ def risk(
         short=_short(counted),
         unmatched=unmatched,
         kind=md.kind,
+        certain=0 if drawn is None or population is not None else int(drawn.certain.sum()),
     )
 
 
@@ -302,7 +314,8 @@ def summary_of(md: Microdata, names: Sequence[str]) -> RiskSummary | None:
     except InputError:  # numbers with decimals, which were recoded later
         return None
     named = md.roles.household
-    return summary(keys, md.weights(), None if named is None else md.coded(named))
+    together = None if md.drawn is None else md.drawn.together
+    return summary(keys, md.weights(), None if named is None else md.coded(named), together)
 
 
 def _people(

@@ -60,6 +60,7 @@ VERBS: Mapping[str, tuple[str, Family | None]] = {
     "top_code_together": ("top_code", "cut"),
     "dp_noise": ("dp_noise", "randomised"),
     "safe": ("safe", "replaced"),
+    "sample": ("sample", "sampled"),
 }
 #: Method → the module below `diskret.anonymize` in which it has the same name.
 METHODS: Mapping[str, str] = {

@@ -83,7 +83,7 @@ def release_of(
     return Release(
         public=records,
         certificate={**certificate.public(), **records.outline},
-        inputs=record_marks(keys, result.microdata.original.table, result.table, result.kept()),
+        inputs=record_marks(keys, result.microdata.whole.table, result.table, result.kept()),
         page=partial(write_public_microdata_report, outline(result)),
         internal=partial(_write_internal, result),
     )
@@ -173,6 +173,7 @@ def _write_certificate(result: MicrodataResult, folder: Path) -> None:
         "sensitive": sensitive,
         "orders": {name: list(values) for name, values in md.roles.orders.items()},
         "claims_made": [claim_as_json(claim) for claim in result.claims],
+        "households_drawn_whole": md.drawn is not None and md.drawn.together is not None,
         "software": software(),
     }
     write_json(_plain(content_), folder / f"{result.name}.certificate.json")
@@ -254,7 +255,7 @@ def inside_outline(result: MicrodataResult) -> InsideOutline:
     names = tuple(key for key in md.roles.keys if key in result.table.column_names)
     after = summary_of(md, names)
     was = md.original.table.column_names
-    before = summary_of(md.original, names) if all(name in was for name in names) else None
+    before = summary_of(md.whole, names) if all(name in was for name in names) else None
     changes = {
         name: (_counts(md.original.table.column(name)), _counts(md.table_column(name)))
         for name in result.table.column_names

@@ -68,7 +68,7 @@ def _show(result: MicrodataResult, folder: Path, language: Language) -> None:
     md = result.microdata
     console.print()
     if md.roles.keys:  # they may have been left out
-        before, after = _risk(md.original, language), _risk(md, language)
+        before, after = _risk(md.whole, language), _risk(md, language)
         heads = texts["before_after"].split(", ")
         table = Table("", *heads, title_justify="left", title=result.name)
         for name, one, two in zip(texts["recognised"].split(", "), before, after, strict=True):

@@ -2,14 +2,17 @@
 
 # pyarrow has no type information for its classes; pandas and Polars are optional.
 # pyright: reportUnknownParameterType=false, reportMissingImports=false
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from diskret.io.frames import from_arrow
 from diskret.io.sources import FrameKind
@@ -30,6 +33,26 @@ def returned(frame: Any, kind: FrameKind, table: pa.Table, changed: Collection[s
     if kind == "pyarrow" and isinstance(frame, pa.Table):
         return _arrow(frame, table, changed)
     return from_arrow(table, kind)
+
+
+def rows_of_frame(frame: Any, kind: FrameKind, keep: NDArray[np.bool_]) -> Any:
+    """Some rows of the caller's frame, with their index; others than frames are left as they are.
+
+    >>> rows_of_frame(pa.table({"town": ["A", "B"]}), "pyarrow", np.array([False, True]))["town"]
+    <pyarrow.lib.ChunkedArray object at ...>
+    [
+      [
+        "B"
+      ]
+    ]
+    """
+    if kind == "pandas":
+        return frame[keep]
+    if kind == "polars":
+        return frame.lazy().collect().filter(keep)
+    if kind == "pyarrow" and isinstance(frame, pa.Table):
+        return frame.filter(pa.array(keep))
+    return frame
 
 
 def renewed(frame: Any, kind: FrameKind, table: pa.Table) -> Any:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.io import Coded
+from diskret.risk.drawn_households import risk_of_drawn
 from diskret.risk.frequencies import frequencies
-from diskret.risk.individual import household_risk, individual_risk
+from diskret.risk.individual import household_risk
 from diskret.risk.keys import Keys
 
 #: Groups of frequencies: from, to.
@@ -70,12 +71,15 @@ class RiskSummary:
 
 
 def summary(
-    keys: Keys, weights: NDArray[np.float64] | None = None, household: Coded | None = None
+    keys: Keys,
+    weights: NDArray[np.float64] | None = None,
+    household: Coded | None = None,
+    together: NDArray[np.int64] | None = None,
 ) -> RiskSummary:
     """The risk of records by their keys; a missing value agrees with every value.
 
     `weights`: sampling weights > 0, ``(n,)``; None: the records are all there are. `household`: the
-    household of each record.
+    household of each record. `together`: the same as numbers, if households were drawn whole.
 
     >>> import pyarrow as pa
     >>> from diskret.io import coded
@@ -84,7 +88,7 @@ def summary(
     (1, 2.0)
     """
     found = frequencies(keys, weights)
-    risk = individual_risk(found.sample, found.population)
+    risk = risk_of_drawn(keys, found, together)
     households = None if household is None else household_risk(risk, household).expected
     strict = frequencies(keys, missing="conservative").sample
     return RiskSummary(found.sample, strict, risk, households)

@@ -42,6 +42,7 @@ def certify(
     identifiers: Sequence[str] = (),
     orders: Mapping[str, Sequence[Any]] | None = None,
     models: Mapping[Missing, Modelled] | None = None,
+    together: bool = False,
 ) -> MicrodataCertificate:
     """Check every claim on the values as they leave, and say what holds.
 
@@ -73,6 +74,9 @@ def certify(
         What a missing key stands for → the risk by a log-linear model: `RiskBelow` and
         `ExpectedBelow` rest on the larger of this and their own estimate by weights, which is too
         low where keys depend on each other and few persons are in the file.
+    together
+        Whether the file is a sample in which households were drawn whole, so that a household
+        counts as one draw in these estimates.
 
     Raises
     ------
@@ -105,8 +109,9 @@ smaller k
         tuple(sensitive),
         None if weight is None else _weights(weight, table.num_rows),
         None if household is None else _households(household, table.num_rows),
-        orders or {},
-        models or {},
+        orders=orders or {},
+        models=models or {},
+        together=together,
     )
     for key in keys:
         file.numbers(key)  # must leave

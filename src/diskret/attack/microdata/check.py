@@ -138,8 +138,14 @@ def _risks(file: Leaving, missing: Missing) -> NDArray[np.float64]:
     seen = file.combined(_keys(file), missing)
     amount = seen.count.astype(float)
     weight = amount if file.weight is None else np.bincount(seen.of, weights=file.weight)
-    count, population = agreeing(seen.keys, seen.keys, [amount, weight.astype(float)])
-    return risk(count, population)[seen.of]
+    draws = amount
+    if file.together and file.household is not None:  # a household is one draw
+        number = int(file.household.max(initial=0)) + 1
+        both = np.unique(seen.of * number + file.household)
+        draws = np.bincount(both // number, minlength=len(amount)).astype(float)
+    count, population, draws = agreeing(seen.keys, seen.keys, [amount, weight.astype(float), draws])
+    # by households, of which each has so many persons with these keys
+    return (risk(draws, population * draws / count) * draws / count)[seen.of]
 
 
 def _risk_below(file: Leaving, claim: RiskBelow) -> CheckedClaim:

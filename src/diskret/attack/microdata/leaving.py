@@ -234,6 +234,7 @@ class Leaving:
     #: leave.
     weight: NDArray[np.float64] | None = None
     household: Numbers | None = None  # number of the household of each record, (n,), or None
+    together: bool = False  # whether the file is a sample in which households were drawn whole
     #: column → its values from the lowest to the highest, where that was declared
     orders: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
     #: what a missing key stands for → the risk by a log-linear model

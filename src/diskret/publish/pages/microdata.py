@@ -216,7 +216,7 @@ def _frequencies(before: RiskSummary | None, after: RiskSummary, words: Words) -
             (
                 name,
                 number(old, language),
-                _share(0 if old is None else old, after.n, language),
+                _share(old or 0, after.n if before is None else before.n, language),
                 number(records, language),
                 _share(records, after.n, language),
             )

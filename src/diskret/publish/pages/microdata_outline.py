@@ -24,6 +24,7 @@ Family = Literal[
     "noisy",
     "cut",
     "replaced",
+    "sampled",
     "changed",
 ]
 Kind = Literal["text", "whole", "decimal", "date", "logical"]

@@ -194,6 +194,7 @@ def _with_link(
             sensitive=inside["sensitive"],
             orders=inside["orders"],
             models=models(records, inside["keys"], inner.weight, judged),
+            together=inside.get("households_drawn_whole") is True,
         )
     left = len(asked) - len(judged)
     beside = f", but for {left} that need the population" if left else ""
