@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.missing_codes import reasons_of, valued
+from diskret.anonymize.missing_codes import in_its_order, reasons_of, valued
 from diskret.anonymize.roles import Roles, roles, usable
 from diskret.anonymize.verb import METHODS, Method, Step
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
-from diskret.io.categories import declared_orders, in_order, keeps_order
+from diskret.io.categories import declared_orders, keeps_order
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, numbers
 from diskret.io.files import parquet_rows
@@ -256,12 +256,14 @@ class Microdata:
     def ranked(self, name: str, order: Sequence[Any] | None = None) -> Coded:
         """A categorical variable as small integers that ascend in its order, or in another one.
 
+        Codes that mean missing are no part of it: -1.
+
         Raises
         ------
         InputError
             It has no order, or a value that does not stand in it; or as for `coded`.
         """
-        return in_order(self.coded(name), self.roles.orders.get(name) if order is None else order)
+        return in_its_order(self, name, order)
 
     def keys(self, names: Sequence[str] | None = None) -> Keys:
         """The key variables, or some columns as if they were keys.

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
+from transport import earth_mover
 
 from diskret import claims as C
 from diskret.attack.microdata import certify, claims_shown, leaving
@@ -92,11 +93,9 @@ def risk_of(f, total):
 
 
 def distance(own, every, ordered):
-    values = sorted(set(every), key=lambda value: (value is not None, value))
-    gaps = [own.count(v) / len(own) - every.count(v) / len(every) for v in values]
-    if not ordered:
-        return sum(map(abs, gaps)) / 2
-    return sum(map(abs, np.cumsum(gaps))) / max(len(values) - 1, 1)
+    if ordered:
+        return earth_mover(own, every, sorted({*every} - {None}))
+    return sum(abs(own.count(v) / len(own) - every.count(v) / len(every)) for v in {*every}) / 2
 
 
 def diversity(own, kind):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations as choices
 from typing import Any
 
@@ -263,20 +264,26 @@ _DIVERSITY = {"distinct": _distinct, "entropy": _entropy, "recursive": _recursiv
 def _t_closeness(file: Leaving, claim: TCloseness) -> CheckedClaim:
     seen = file.combined(_keys(file), claim.missing)
     order = None if isinstance(claim.ordered, bool) else claim.ordered
-    far = _far_on_a_line if claim.ordered else _far
     wrong = np.zeros(file.n, dtype=bool)
     figures: dict[str, Any] = {}
     for name in _sensitive(file, claim.sensitive):
-        largest = [0.0]
+        largest, far = [0.0], _far
+        if claim.ordered:
+            value, beside = file.ranked(name, order)
+            far = partial(_far_beside_a_line, beside=beside) if beside else _far_on_a_line
+        else:
+            value = file.told_apart(name)
 
         def breaks(
-            shown: Shown, overall: NDArray[np.float64], largest: list[float] = largest
+            shown: Shown,
+            overall: NDArray[np.float64],
+            largest: list[float] = largest,
+            far: Callable[[Shown, NDArray[np.float64]], NDArray[np.float64]] = far,
         ) -> NDArray[np.bool_]:
             distance = far(shown, overall)
             largest.append(float(distance.max(initial=0.0)))
             return distance > claim.t + _ROUNDING
 
-        value = file.ranked(name, order) if claim.ordered else file.told_apart(name)
         wrong |= _broken(file, seen, value, breaks)
         figures[name] = {"largest_distance": max(largest)}
     return CheckedClaim(np.flatnonzero(wrong), figures)
@@ -312,6 +319,15 @@ def _far_on_a_line(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.flo
     own = shown.value
     moved = own * (middle - low) - (here - below) + (above - here) - own * (high - middle)
     return np.bincount(shown.owner, weights=moved) / steps
+
+
+def _far_beside_a_line(
+    shown: Shown, overall: NDArray[np.float64], beside: int
+) -> NDArray[np.float64]:
+    """The same where the first values are no points of the line, and 1 from every other value."""
+    from diskret.attack.microdata.line_kernels import cheapest_moves
+
+    return cheapest_moves(shown.owner, shown.value, _share(shown), overall, len(shown.rows), beside)
 
 
 def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> CheckedClaim:
