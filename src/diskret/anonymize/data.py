@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.missing_codes import in_its_order, reasons_of, valued
+from diskret.anonymize.missing_codes import as_values, in_its_order, reasons_of, valued
 from diskret.anonymize.roles import Roles, roles, usable
 from diskret.anonymize.verb import METHODS, Method, Step
 from diskret.errors import InputError
@@ -205,7 +205,7 @@ class Microdata:
         if "table" not in self.__dict__:
             return self._opened
         there = self.book.with_missing.difference(self.reasons)
-        values = {name: valued(self, name) for name in self.table.column_names if name in there}
+        values = {name: as_values(self, name) for name in self.table.column_names if name in there}
         return replace(source(self.table), numbers=values, book=self._opened.book)
 
     @property
@@ -469,8 +469,9 @@ for _name in METHODS:
 def _spelled(opened: Source, given: Roles) -> Source:
     """Numbers in the usual spelling: those with such a role, and others that are no codes."""
     spelling, table = opened.spelling, opened.arrow
+    told = (given.household, given.id)
     if spelling is None or table is None:
-        return spelled(opened, [*given.numeric, given.weight])
+        return spelled(opened, [*given.numeric, given.weight], told=told)
     codes = {*given.keys, *given.strata, *given.identifiers, *given.columns("followers")}
     codes |= {name for name in (given.household, given.id) if name is not None}
     others = [
@@ -478,7 +479,7 @@ def _spelled(opened: Source, given: Roles) -> Source:
         for name in table.column_names
         if name not in codes and spelling.looks_like(table.column(name))
     ]
-    return spelled(opened, [*given.numeric, given.weight, *others])
+    return spelled(opened, [*given.numeric, given.weight, *others], told=told)
 
 
 def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:

@@ -52,6 +52,13 @@ def valued(md: Microdata, name: str, but: Container[str] = ()) -> pa.ChunkedArra
     return _where(gone, None, values) if gone.any() else values
 
 
+def as_values(md: Microdata, name: str) -> pa.ChunkedArray:
+    """The same, as numbers where those stood in text for ``.a`` to ``.z`` among them."""
+    values = valued(md, name)
+    tagged = name in md.book.tagged and is_text(values.type)
+    return values.cast(pa.float64()) if tagged and _castable(values) else values
+
+
 def numeric(md: Microdata, name: str) -> bool:
     """Whether a column holds numbers, and maybe codes that mean missing."""
     values = md.table_column(name)
@@ -165,8 +172,8 @@ def as_numbers(md: Microdata, names: Iterable[str]) -> Microdata:
         gone = missing(md, name, md.table_column(name))
         if not gone.any():
             continue
-        values = valued(md, name)
         reasons[name] = _where(~gone, None, md.table_column(name).cast(pa.string()))
+        values = valued(md, name)
         if is_text(values.type) and _castable(values):
             values = values.cast(pa.float64())
         table = table.set_column(table.schema.get_field_index(name), name, values)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.anonymize.missing_codes import on_a_line
+from diskret.anonymize.missing_codes import on_a_line, valued
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.io import Coded
@@ -238,7 +238,7 @@ def _subsets(
 
 def _least(md: Microdata, k: int | str) -> NDArray[np.int64]:
     if isinstance(k, str):
-        column = md.table_column(k)
+        column = valued(md, k)
         if not pa.types.is_integer(column.type) or column.null_count:
             raise InputError(f"k={k!r} must be a column of whole numbers without missing values")
         least = column.to_numpy().astype(np.int64)

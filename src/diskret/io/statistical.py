@@ -90,7 +90,7 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
             numbers[name] = _column([None if isinstance(v, str) else v for v in values])
             continue
         columns.append(_column(values))
-        if name in missing:
+        if name in book.with_missing:
             gone = book.means_missing(name, columns[-1]).tolist()
             numbers[name] = _column([None if m else v for v, m in zip(values, gone, strict=True)])
     return pa.table(columns, names=names), numbers, book

@@ -364,6 +364,10 @@ def test_direct_identifiers_never_leave_under_any_name():
 # ── what cannot be checked ───────────────────────────────────────────────────────────
 
 
+def somebody(number):
+    return pa.table({"sex": ["m", "f"], "job": ["baker", "smith"], "n": [9, number]})
+
+
 @pytest.mark.parametrize(
     ("claim", "given", "message"),
     [
@@ -374,6 +378,8 @@ def test_direct_identifiers_never_leave_under_any_name():
         (C.RiskBelow(0.5), {"weight": WEIGHT * 0}, "8 finite numbers above 0"),
         (C.KAnonymity(2), {"household": ["a"]}, "8 numbers or names"),
         (C.TCloseness(0.5, ordered=("flu", "cold")), {}, "'gout' of 'ill' does not stand"),
+        (C.KMap(2, somebody(None), count="n"), {}, "1 counts of the population are missing"),
+        (C.KMap(2, somebody(-1), count="n"), {}, "missing or below 0 .the first in row 2"),
     ],
 )
 def test_what_cannot_be_checked_is_said(claim, given, message):

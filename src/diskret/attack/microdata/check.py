@@ -12,6 +12,7 @@ from itertools import combinations as choices
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack.microdata.claims import (
@@ -40,7 +41,7 @@ from diskret.attack.microdata.leaving import (
 )
 from diskret.errors import InputError
 from diskret.io import to_arrow
-from diskret.io.columns import column
+from diskret.io.columns import column, numbers
 
 #: Differences of computed shares, distances and risks that come from rounding alone.
 _ROUNDING = 1e-9
@@ -125,11 +126,23 @@ def _k_map(file: Leaving, claim: KMap) -> CheckedClaim:
     there = combinations(known)
     number = there.count.astype(float)
     if claim.count is not None:
-        given = np.asarray(column(population, claim.count), dtype=float)
+        given = _counted(column(population, claim.count), claim.count)
         number = np.bincount(there.of, weights=given, minlength=len(number)).astype(float)
     (persons,) = agreeing(seen.keys, there.keys, [number])
     least = float(persons.min(initial=np.inf))
     return CheckedClaim(np.flatnonzero((persons < claim.k)[seen.of]), {"fewest_persons": least})
+
+
+def _counted(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    """For how many persons each row of a population stands: somebody is not known to be nobody."""
+    found = numbers(values, name)
+    wrong = np.flatnonzero(~(found >= 0))
+    if len(wrong):
+        raise InputError(
+            f"{len(wrong):,} counts of the population are missing or below 0 (the first in row "
+            f"{wrong[0] + 1}); each row must say how many persons it stands for"
+        )
+    return found
 
 
 # ── how likely each is recognised ────────────────────────────────────────────────────
