@@ -19,7 +19,9 @@ def run(folder, **files):
 @pytest.mark.parametrize("number", ["999999", "-1", "-1.0", "-1,0"])
 def test_a_number_that_is_declared_missing_is_refused_with_its_line(tmp_path, number):
     records = RECORDS.replace("N 2 L    30", f"N 2 L{number:>6}")
-    with pytest.raises(JobError, match="firms.rda, line 10, variable 'Turnover': 1 records of") as e:
+    with pytest.raises(
+        JobError, match="firms.rda, line 10, variable 'Turnover': 1 records of"
+    ) as e:
         run(tmp_path, **{"firms.asc": records, "firms.rda": DECLARED})
     assert f"firms.asc have {number.replace(',', '.')!r}" in str(e.value)
     assert "first in line 5" in str(e.value)
