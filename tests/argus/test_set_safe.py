@@ -94,3 +94,8 @@ def test_a_total_with_a_single_part_is_that_part(tmp_path):
 def test_one_file_that_says_both_is_still_refused(tmp_path):
     with pytest.raises(DiskretError, match="line 6, <APRIORI>.*line 2.*set in an earlier"):
         run(tmp_path, "b;N;u\nb;N;s\n")
+
+
+def test_a_cell_hidden_to_protect_others_is_not_set_safe_in_passing(tmp_path):
+    with pytest.raises(DiskretError, match="declared safe by another"):
+        run(tmp_path, "b;N;m\n", "b;N;s\n")

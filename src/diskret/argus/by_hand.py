@@ -127,16 +127,20 @@ def apriori_rules(
         return found
 
 
-def overruled(earlier: Sequence[Rule], later: Sequence[Rule], table: Table) -> list[Rule]:
+def overruled(
+    earlier: Sequence[Rule], later: Sequence[Rule], table: Table, taken: NDArray[np.bool_]
+) -> list[Rule]:
     """What was said of single cells before, without the status of those set safe later.
 
     A cell that a file of cells or an earlier ``.hst`` file calls unsafe or protected becomes safe
     by a line ``s``. Its levels go with its status; what hiding it costs stays.
+    Cells hidden to protect others (`taken`) are left alone: τ-ARGUS sets none of them safe.
     """
     safe = np.zeros(table.shape, dtype=bool)
     for one in later:
         found = one(table).safe
         safe |= False if found is None else found
+    safe &= ~taken
     if not safe.any():
         return list(earlier)
     return [_without(one, safe, table) if isinstance(one, Apriori) else one for one in earlier]

@@ -112,7 +112,7 @@ def made(
     taken = np.zeros(table.shape, dtype=bool)
     for one in apriori:
         later = apriori_rules(one, data.folders, table, text.rules.by_hand, taken)
-        by_hand = [*overruled(by_hand, later, table), *later]
+        by_hand = [*overruled(by_hand, later, table, taken), *later]
     rule = judged.rule(records, by_hand)
     if text.cost == _BY_DISTANCE:
         with said_at(text.place):
