@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from diskret.argus.by_hand import apriori_rules, given_status, numbers_of
+from diskret.argus.by_hand import apriori_rules, given_status, numbers_of, overruled
 from diskret.argus.commands import AprioriText, DataText, Recode, TableText
 from diskret.argus.distance import costs_by_distance
 from diskret.argus.metadata import Metadata, Variable
@@ -116,7 +116,8 @@ def made(
         table, records, cost, by_hand = build(data, text, axes, judged)
     taken = np.zeros(table.shape, dtype=bool)
     for one in apriori:
-        by_hand += apriori_rules(one, data.folders, table, text.rules.by_hand, taken)
+        later = apriori_rules(one, data.folders, table, text.rules.by_hand, taken)
+        by_hand = [*overruled(by_hand, later, table, taken), *later]
     rule = judged.rule(records, by_hand)
     if text.cost == _BY_DISTANCE:
         with said_at(text.place):
