@@ -333,3 +333,63 @@ def test_safe_adds_none_of_them_up(tmp_path):
     pyreadstat.write_sav(there, str(path), missing_ranges={"persons": [99]})
     made = dk.Microdata(path, keys=["rooms", "persons"]).safe(tables, sweeps=60)
     assert set(column(made, "persons")) <= {2, 5}
+
+
+# ── all letters ─────────────────────────────────────────────────────────────────────────
+
+
+LETTERS = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+
+
+@pytest.mark.parametrize("version", [8, 12, 13, 14, 15])
+def test_each_letter_of_stata_is_a_category_of_its_own(tmp_path, version):
+    """Counted from the records: .a agrees with .a, and what is just missing with all."""
+    sex = [1, 2, 1, 2, *(one for at, one in enumerate(LETTERS) for _ in range(2 + at % 2)), None]
+    frame = pd.DataFrame({"sex": pd.Series(sex, dtype=object), "town": "x"})
+    labels = {"sex": {1: "m", 2: "f", **{one: f"reason {one}" for one in LETTERS}}}
+    pyreadstat.write_dta(
+        frame,
+        str(tmp_path / "p.dta"),
+        version=version,
+        missing_user_values={"sex": LETTERS},
+        variable_value_labels=labels,
+    )
+    md = dk.Microdata(tmp_path / "p.dta", keys=["sex", "town"])
+    shown = [f".{one}" if one in LETTERS else one and str(one) for one in sex]
+    assert column(md, "sex") == shown
+    alike = [len(sex) if one is None else shown.count(one) + 1 for one in shown]
+    assert md.risk().sample_frequency.tolist() == alike
+    apart = md.risk(missing="category").sample_frequency.tolist()
+    assert apart == [shown.count(one) for one in shown]
+    assert set(md.numbers(["sex"])[:4, 0]) == {1, 2} and np.isnan(md.numbers(["sex"])[4:]).all()
+    made = md.local_suppression(k=4)
+    left = column(made, "sex")
+    assert all(one in (None, was) for one, was in zip(left, shown, strict=True))
+    assert {one for one in left if one} == {one for one in shown if one and shown.count(one) >= 3}
+    result = md.release(dk.claims.KAnonymity(2), keys=KEYS, shuffle=False)
+    out = written(result, tmp_path, "dta", "xpt")
+    for kind in ("dta", "xpt"):
+        assert source(out / f"microdata.{kind}").arrow.column("sex").to_pylist() == shown
+    known = source(out / "microdata.dta").book.values["sex"]
+    assert known == {"1": "m", "2": "f", **{f".{one}": f"reason {one}" for one in LETTERS}}
+
+
+def test_texts_of_one_letter_are_no_letters_of_stata(tmp_path):
+    """Labels of A and B were taken for those of .a and .b, and lost."""
+    path = tmp_path / "p.sav"
+    labels = {"branch": {"A": "farming", "B": "mining"}}
+    frame = pd.DataFrame({"branch": ["A", "B"] * 3})
+    pyreadstat.write_sav(frame, str(path), variable_value_labels=labels)
+    md = dk.Microdata(path, keys=["branch"])
+    assert md.book.values["branch"] == {"A": "farming", "B": "mining"}
+    out = written(md.release(dk.claims.KAnonymity(3), keys=KEYS), tmp_path, "sav")
+    assert source(out / "microdata.sav").book.values["branch"] == labels["branch"]
+
+
+def test_a_letter_that_only_a_label_knows_stays_one(tmp_path):
+    path = tmp_path / "p.dta"
+    frame = pd.DataFrame({"sex": [1, 2, 1, 2]})
+    labels = {"sex": {1: "m", "a": "refused"}}
+    tags = {"sex": ["a"]}
+    pyreadstat.write_dta(frame, str(path), missing_user_values=tags, variable_value_labels=labels)
+    assert source(path).book.values["sex"] == {"1": "m", ".a": "refused"}

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
+from transport import earth_mover
 
 import diskret as dk
 from diskret.attack.microdata import certify
@@ -50,20 +51,9 @@ RECORDS = st.lists(
 
 
 def far(keys, levels):
-    """Largest earth mover's distance of a group to all, by cumulated shares of what occurs."""
-    there = [one for one in [None, *LEVELS] if one in levels]
-    if len(there) == 1:
-        return 0.0
-
-    def shares(values):
-        return np.array([values.count(one) for one in there]) / len(values)
-
-    every = shares(levels)
+    """Largest earth mover's distance of a group to all."""
     return max(
-        np.abs(
-            np.cumsum(shares([v for k, v in zip(keys, levels, strict=False) if k == key]) - every)
-        ).sum()
-        / (len(there) - 1)
+        earth_mover([v for k, v in zip(keys, levels, strict=False) if k == key], levels, LEVELS)
         for key in set(keys)
     )
 

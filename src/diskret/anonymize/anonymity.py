@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import missing as missing_codes
+from diskret.anonymize.missing_codes import on_a_line, with_decimals
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind, from_arrow
@@ -244,16 +246,18 @@ def anonymity(
         What a missing key stands for. ``"wildcard"``: it agrees with every value, so that a record
         is judged by all records it may belong to. ``"category"``: with missing values only.
         ``"conservative"``: a record with one agrees with nobody but itself. A missing sensitive
-        value is a value of its own, on a line the first.
+        value is a value of its own.
     sensitive
         Sensitive variables; None: those of the microdata. Without any, only k is found.
     ordered
         Those whose values lie on a line, in their order (declared, or that of numbers and dates);
         a mapping gives the values in their order. Numbers with decimals always do. All others are
-        equally far apart.
+        equally far apart. What is missing, and each code that means so in the file, lies beside
+        the line, as far from all values as its ends from each other.
     trees
         Sensitive variable → code tree: values are as far apart as their lowest common code is
-        high. Codes that are no values may be left out, values may not.
+        high. Codes that are no values may be left out, values may not. What is missing hangs
+        below the top, as do codes for that which the tree does not have.
     keys
         Other variables than the keys of the microdata.
     l
@@ -291,8 +295,7 @@ def anonymity(
         chosen.names,
         frequency,
         tuple(
-            _shown(md, chosen, name, numbers, missing, name in on_line, (trees or {}).get(name), l)
-            for name in names
+            _shown(md, chosen, name, numbers, missing, (trees or {}).get(name), l) for name in names
         ),
         missing,
         md.kind,
@@ -303,15 +306,14 @@ def _shown(
     md: Microdata,
     keys: Keys,
     name: str,
-    numbers: Mapping[str, tuple[Codes, bool]],
+    numbers: Mapping[str, tuple[Codes, int | None]],
     missing: Missing,
-    on_line: bool,
     tree: Hierarchy | None,
     l: int,  # noqa: E741
 ) -> Shown:
-    values, decimals = numbers[name]
-    scale: Literal["nominal", "ordered", "tree"] = "ordered" if on_line or decimals else "nominal"
-    distance: Measure = ordered if scale == "ordered" else nominal
+    values, beside = numbers[name]
+    scale: Literal["nominal", "ordered", "tree"] = "nominal" if beside is None else "ordered"
+    distance: Measure = nominal if beside is None else partial(ordered, beside=beside)
     if tree is not None:
         scale, distance = "tree", _in_tree(md, name, tree)
 
@@ -357,18 +359,13 @@ def _check_names(keys: Sequence[str], names: Sequence[str], described: Sequence[
 
 def _numbers(
     md: Microdata, name: str, on_line: bool, order: Sequence[Any] | None
-) -> tuple[Codes, bool]:
-    """Numbers of values, ascending on a line, 0 if missing; whether they have decimals."""
-    column = md.table_column(name)
-    if pa.types.is_floating(column.type):
-        given = column.to_numpy().astype(np.float64)
-        there = ~np.isnan(given)
-        if (given[there] != np.rint(given[there])).any():
-            codes = np.zeros(len(given), dtype=np.int32)
-            codes[there] = np.unique(given[there], return_inverse=True)[1] + 1
-            return codes, True
-    coded = md.ranked(name, order) if on_line else md.coded(name)
-    return coded.codes + 1, False
+) -> tuple[Codes, int | None]:
+    """Numbers of values, 0 if missing; on a line ascending after the first, which are beside it."""
+    decimals = with_decimals(md, name)
+    if not on_line and not decimals:
+        return md.coded(name).codes + np.int32(1), None
+    line = on_a_line(md, name, order, decimals=decimals)
+    return line.numbers, line.beside
 
 
 def _in_tree(md: Microdata, name: str, tree: Hierarchy) -> Measure:
@@ -376,11 +373,12 @@ def _in_tree(md: Microdata, name: str, tree: Hierarchy) -> Measure:
     coded = md.coded(name)
     codes = code_text(pa.chunked_array([coded.categories]), name).to_pylist()
     at = np.array([tree.position.get(code, -1) for code in codes], dtype=np.intp)
-    _refuse_unknown(name, coded.categories, at < 1, "its tree in trees=")
+    apart = missing_codes(md, name, coded.categories) & (at < 1)
+    _refuse_unknown(name, coded.categories, (at < 1) & ~apart, "its tree in trees=")
     occurs = np.bincount(coded.codes + 1, minlength=len(codes) + 1) > 0
-    # a missing value hangs below the root, as far as possible from all others
+    # what is missing hangs below the root, each code apart, as far as possible from all others
     chains = [
-        np.array([len(tree)]) if i == 0 else tree.ancestors[at[i - 1]][:-1]
+        np.array([len(tree) + i]) if i == 0 or apart[i - 1] else tree.ancestors[at[i - 1]][:-1]
         for i in np.flatnonzero(occurs)
     ]
     height = max(len(chain) for chain in chains)

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.missing_codes import reasons_of, valued
+from diskret.anonymize.missing_codes import as_values, in_its_order, reasons_of, valued
 from diskret.anonymize.roles import Roles, roles, usable
 from diskret.anonymize.verb import METHODS, Method, Step
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, source
-from diskret.io.categories import declared_orders, in_order, keeps_order
+from diskret.io.categories import declared_orders, keeps_order
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, numbers
 from diskret.io.files import parquet_rows
@@ -210,7 +210,7 @@ class Microdata:
         if "table" not in self.__dict__:
             return self._opened
         there = self.book.with_missing.difference(self.reasons)
-        values = {name: valued(self, name) for name in self.table.column_names if name in there}
+        values = {name: as_values(self, name) for name in self.table.column_names if name in there}
         return replace(source(self.table), numbers=values, book=self._opened.book)
 
     @property
@@ -266,12 +266,14 @@ class Microdata:
     def ranked(self, name: str, order: Sequence[Any] | None = None) -> Coded:
         """A categorical variable as small integers that ascend in its order, or in another one.
 
+        Codes that mean missing are no part of it: -1.
+
         Raises
         ------
         InputError
             It has no order, or a value that does not stand in it; or as for `coded`.
         """
-        return in_order(self.coded(name), self.roles.orders.get(name) if order is None else order)
+        return in_its_order(self, name, order)
 
     def keys(self, names: Sequence[str] | None = None) -> Keys:
         """The key variables, or some columns as if they were keys.
@@ -494,8 +496,9 @@ for _name in METHODS:
 def _spelled(opened: Source, given: Roles) -> Source:
     """Numbers in the usual spelling: those with such a role, and others that are no codes."""
     spelling, table = opened.spelling, opened.arrow
+    told = (given.household, given.id)
     if spelling is None or table is None:
-        return spelled(opened, [*given.numeric, given.weight])
+        return spelled(opened, [*given.numeric, given.weight], told=told)
     codes = {*given.keys, *given.strata, *given.identifiers, *given.columns("followers")}
     codes |= {name for name in (given.household, given.id) if name is not None}
     others = [
@@ -503,7 +506,7 @@ def _spelled(opened: Source, given: Roles) -> Source:
         for name in table.column_names
         if name not in codes and spelling.looks_like(table.column(name))
     ]
-    return spelled(opened, [*given.numeric, given.weight, *others])
+    return spelled(opened, [*given.numeric, given.weight, *others], told=told)
 
 
 def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:

@@ -9,8 +9,9 @@ order, finds nothing there.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Source
 from diskret.io.categories import Coded, coded, in_order, is_text
+from diskret.io.columns import numbers
 from diskret.microdata.categories import texts
 
 if TYPE_CHECKING:
@@ -50,6 +52,13 @@ def valued(md: Microdata, name: str, but: Container[str] = ()) -> pa.ChunkedArra
     return _where(gone, None, values) if gone.any() else values
 
 
+def as_values(md: Microdata, name: str) -> pa.ChunkedArray:
+    """The same, as numbers where those stood in text for ``.a`` to ``.z`` among them."""
+    values = valued(md, name)
+    tagged = name in md.book.tagged and is_text(values.type)
+    return values.cast(pa.float64()) if tagged and _castable(values) else values
+
+
 def numeric(md: Microdata, name: str) -> bool:
     """Whether a column holds numbers, and maybe codes that mean missing."""
     values = md.table_column(name)
@@ -58,9 +67,77 @@ def numeric(md: Microdata, name: str) -> bool:
     return is_number(values.type) or pa.types.is_decimal(values.type)
 
 
-def in_its_order(md: Microdata, name: str) -> Coded:
-    """A categorical variable in its order, where codes that mean missing have no place."""
-    return in_order(coded(valued(md, name), name), md.roles.orders.get(name))
+def in_its_order(md: Microdata, name: str, order: Sequence[Any] | None = None) -> Coded:
+    """A categorical variable in its order, or another, where codes that mean missing have no place.
+
+    Raises
+    ------
+    InputError
+        It has no order, or a value that does not stand in it.
+    """
+    declared = md.roles.orders.get(name) if order is None else order
+    return in_order(coded(valued(md, name), name), declared)
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """Values on a line, and what lies beside it: missing ones, and codes that mean missing.
+
+    `numbers`: of each record, ``(n,)``: 0 where it is missing, then the codes, each apart, then the
+    values, ascending. `points`: the number of the lowest value.
+    """
+
+    numbers: NDArray[np.int32]
+    points: int
+
+    @property
+    def beside(self) -> int:
+        """How many of the numbers that occur are beside the line."""
+        return int(np.count_nonzero(np.bincount(self.numbers)[: self.points]))
+
+
+def on_a_line(
+    md: Microdata, name: str, order: Sequence[Any] | None = None, *, decimals: bool = False
+) -> Line:
+    """A variable on a line, in its order or another; with `decimals` numbers that have them, too.
+
+    Raises
+    ------
+    InputError
+        As for `in_its_order`.
+    """
+    column = md.table_column(name)
+    gone = missing(md, name, column)
+    codes = coded(_where(gone, column.cast(pa.string()), None), name)
+    points = len(codes.categories) + 1
+    if decimals:
+        given = numbers(valued(md, name), name)
+        rank = np.full(len(given), -1, dtype=np.int32)
+        there = ~np.isnan(given)
+        rank[there] = np.unique(given[there], return_inverse=True)[1]
+    else:
+        rank = in_its_order(md, name, order).codes
+    return Line(np.where(rank >= 0, rank + np.int32(points), codes.codes + np.int32(1)), points)
+
+
+def with_decimals(md: Microdata, name: str) -> bool:
+    """Whether a column holds numbers with decimals, and maybe codes that mean missing."""
+    column = md.table_column(name)
+    if not (pa.types.is_floating(column.type) or (is_text(column.type) and numeric(md, name))):
+        return False
+    given = numbers(valued(md, name), name)
+    return bool((given != np.rint(given))[~np.isnan(given)].any())
+
+
+def codes_there(md: Microdata, table: pa.Table) -> dict[str, list[str]]:
+    """Columns of records that are to leave → codes in them that mean missing, as text."""
+    found: dict[str, list[str]] = {}
+    for name in table.column_names:
+        known = pc.unique(table.column(name)).drop_null()
+        codes = known.filter(pa.array(missing(md, name, known)))
+        if len(codes):
+            found[name] = sorted(codes.cast(pa.string()).to_pylist())
+    return found
 
 
 def with_codes(md: Microdata, name: str, made: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -95,8 +172,8 @@ def as_numbers(md: Microdata, names: Iterable[str]) -> Microdata:
         gone = missing(md, name, md.table_column(name))
         if not gone.any():
             continue
-        values = valued(md, name)
         reasons[name] = _where(~gone, None, md.table_column(name).cast(pa.string()))
+        values = valued(md, name)
         if is_text(values.type) and _castable(values):
             values = values.cast(pa.float64())
         table = table.set_column(table.schema.get_field_index(name), name, values)

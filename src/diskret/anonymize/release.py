@@ -24,6 +24,7 @@ from diskret.anonymize.leaving_records import (
     with_new_numbers,
 )
 from diskret.anonymize.levels import Level, claims_of
+from diskret.anonymize.missing_codes import codes_there
 from diskret.anonymize.result import MicrodataResult, inside_of
 from diskret.attack.microdata import MicrodataCertificate, certify, certify_safe
 from diskret.attack.microdata.claims import Safe
@@ -182,6 +183,7 @@ def _certified(
             numeric=[one for one in md.roles.numeric if one in table.column_names],
             identifiers=md.original.roles.identifiers,
             orders=md.roles.orders,
+            means_missing=codes_there(md, records),
             models=models(records, names, about.weight, claims),
             together=md.drawn is not None and md.drawn.together is not None,
         )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import on_a_line, valued
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.io import Coded
@@ -39,7 +41,7 @@ from diskret.parameters import Column, Probability, Share, Whole
 from diskret.progress import Progress, silent
 from diskret.risk import Keys, classes, frequencies
 from diskret.risk.sensitive_figures import distinct, nominal
-from diskret.risk.sensitive_figures import ordered as on_a_line
+from diskret.risk.sensitive_figures import ordered as earth_mover
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -105,7 +107,8 @@ def local_suppression(
         these records and in the whole file (t-closeness), or variable → distance.
     ordered
         Sensitive variables whose values lie on a line, in their order (declared, or that of
-        numbers and dates); all others are equally far apart.
+        numbers and dates); all others are equally far apart. What is missing, and each code for
+        that, lies beside the line, as far from all values as its ends from each other.
     matches
         ``"visible"``: what a record still shows is shared by k records of the original file
         ((k, 1)-anonymity), so every rare record hides something itself; with the fewest
@@ -235,7 +238,7 @@ def _subsets(
 
 def _least(md: Microdata, k: int | str) -> NDArray[np.int64]:
     if isinstance(k, str):
-        column = md.table_column(k)
+        column = valued(md, k)
         if not pa.types.is_integer(column.type) or column.null_count:
             raise InputError(f"k={k!r} must be a column of whole numbers without missing values")
         least = column.to_numpy().astype(np.int64)
@@ -289,7 +292,7 @@ def _sensitive(
     closeness: float | Mapping[str, float] | None,
     ordered: Sequence[str],
 ) -> list[Sensitive]:
-    """What is asked of sensitive variables; a missing value is a value of its own, the first."""
+    """What is asked of sensitive variables; a missing value is a value of its own, on no line."""
     made: list[Sensitive] = []
     for name, least in _by_variable(md, diversity, "diversity").items():
         values = md.coded(name).codes + np.int32(1)
@@ -305,9 +308,10 @@ def _sensitive(
         if name not in distances:
             raise InputError(f"ordered= names {name!r}, of which no closeness is asked")
     for name, most in distances.items():
-        column = md.ranked(name) if name in ordered else md.coded(name)
-        values = column.codes + np.int32(1)
-        measure = on_a_line if name in ordered else nominal
+        values, measure = md.coded(name).codes + np.int32(1), nominal
+        if name in ordered:
+            line = on_a_line(md, name)
+            values, measure = line.numbers, partial(earth_mover, beside=line.beside)
         made.append(
             Sensitive(name, values, measure, lambda found, most=most: found <= most + _NEAR)
         )

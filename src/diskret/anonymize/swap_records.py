@@ -13,10 +13,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.anonymize.households import Members, check_alike, members
+from diskret.anonymize.missing_codes import valued
 from diskret.anonymize.swap_records_audit import Exposure, audit, exposed
 from diskret.anonymize.variables import numbered, profiles_of, with_followers
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
+from diskret.io import coded
 from diskret.io.columns import some
 from diskret.microdata.record_swap import Households, exchanged
 from diskret.parameters import Probability, Seed, Whole
@@ -249,7 +251,7 @@ def _areas(
     part = np.ones(group.number, dtype=bool)
     above, size = np.zeros(group.number, dtype=np.intp), 1
     for at, name in enumerate(levels):
-        column = md.coded(name)
+        column = coded(valued(md, name), name)
         check_alike(md, name, column.codes, "geography=", group)
         here = column.codes[group.first]
         part &= here >= 0

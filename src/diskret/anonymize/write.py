@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.anonymize.data import Microdata
-from diskret.anonymize.missing_codes import is_number, missing, valued
+from diskret.anonymize.missing_codes import codes_there, is_number, missing, valued
 from diskret.anonymize.risk import summary_of
 from diskret.anonymize.verb import VERBS
 from diskret.errors import InputError
@@ -172,6 +172,7 @@ def _write_certificate(result: MicrodataResult, folder: Path) -> None:
         "keys": keys,
         "sensitive": sensitive,
         "orders": {name: list(values) for name, values in md.roles.orders.items()},
+        "means_missing": codes_there(md, result.table),
         "claims_made": [claim_as_json(claim) for claim in result.claims],
         "households_drawn_whole": md.drawn is not None and md.drawn.together is not None,
         "software": software(),

@@ -22,6 +22,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.rules import Apriori, Rule
 from diskret.rules.apriori_entries import Line, hst_entries, read_hst
+from diskret.rules.parents import same_cell
 from diskret.tables import Table
 from diskret.tables.from_cells import locate
 
@@ -124,6 +125,45 @@ def apriori_rules(
         for rule in found:
             rule(table)  # what is wrong with it is said here
         return found
+
+
+def overruled(
+    earlier: Sequence[Rule], later: Sequence[Rule], table: Table, taken: NDArray[np.bool_]
+) -> list[Rule]:
+    """What was said of single cells before, without the status of those set safe later.
+
+    A cell that a file of cells or an earlier ``.hst`` file calls unsafe or protected becomes safe
+    by a line ``s``. Its levels go with its status; what hiding it costs stays.
+    Cells hidden to protect others (`taken`) are left alone: τ-ARGUS sets none of them safe.
+    """
+    safe = np.zeros(table.shape, dtype=bool)
+    for one in later:
+        found = one(table).safe
+        safe |= False if found is None else found
+    safe &= ~taken
+    if not safe.any():
+        return list(earlier)
+    return [_without(one, safe, table) if isinstance(one, Apriori) else one for one in earlier]
+
+
+def _without(rule: Apriori, safe: NDArray[np.bool_], table: Table) -> Apriori:
+    """A rule that sets no status of some cells."""
+    entries: pa.Table = rule.entries
+    trees = {dimension.name: dimension.hierarchy for dimension in table.dimensions}
+    at = np.unravel_index(locate(entries, trees)[1], table.shape)
+    # a total with a single part is that part
+    twins = zip(trees.values(), at, strict=True)
+    dropped = pa.array(safe[tuple(same_cell(tree)[i] for tree, i in twins)])
+    for name in ("status", "lower", "upper"):
+        if name in entries.column_names:
+            column = entries.column(name)
+            kept = pc.if_else(dropped, pa.scalar(None, column.type), column)
+            entries = entries.set_column(entries.column_names.index(name), name, kept)
+    says = pc.is_valid(entries.column("status"))
+    for name in ("cost", "lower", "upper"):
+        if name in entries.column_names:
+            says = pc.or_(says, pc.is_valid(entries.column(name)))
+    return Apriori(entries.filter(says), rule.range)
 
 
 def _clear(lines: Sequence[Line], text: AprioriText, at: int) -> tuple[Line, ...]:

@@ -18,10 +18,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from diskret.argus.by_hand import apriori_rules, given_status, numbers_of
+from diskret.argus.by_hand import apriori_rules, given_status, numbers_of, overruled
 from diskret.argus.commands import AprioriText, DataText, Recode, TableText
 from diskret.argus.distance import costs_by_distance
 from diskret.argus.metadata import Metadata, Variable
+from diskret.argus.not_known import refuse_not_known
 from diskret.argus.rules import Judged
 from diskret.argus.text import Folders, encoding_of, said_at, text_of
 from diskret.argus.trees import Axis, axis_of, recoded
@@ -96,6 +97,10 @@ def opened(
             needed |= {v.name: v for v in metadata.of_role("key")}
     with said_at(text.file.place):
         frame = _read(path, text.kind, metadata, list(needed.values()))
+    if text.kind == "records":
+        codes = {metadata.named(name, one.place).name for one in text.tables for name in one.by}
+        numbers = [v for v in needed.values() if v.name not in codes and "request" not in v.roles]
+        refuse_not_known(frame, numbers, path)
     return Opened(text, metadata, frame, folders, path, judged)
 
 
@@ -111,7 +116,8 @@ def made(
         table, records, cost, by_hand = build(data, text, axes, judged)
     taken = np.zeros(table.shape, dtype=bool)
     for one in apriori:
-        by_hand += apriori_rules(one, data.folders, table, text.rules.by_hand, taken)
+        later = apriori_rules(one, data.folders, table, text.rules.by_hand, taken)
+        by_hand = [*overruled(by_hand, later, table, taken), *later]
     rule = judged.rule(records, by_hand)
     if text.cost == _BY_DISTANCE:
         with said_at(text.place):

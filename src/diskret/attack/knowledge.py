@@ -169,7 +169,7 @@ def _inwards(published: Published, bounds: Any, side: _Side) -> NDArray[np.float
 
 
 def _from_frame(published: Published, frame: Any, side: _Side) -> NDArray[np.float64]:
-    table, _ = to_arrow(frame)
+    table, _ = to_arrow(frame, (side,))
     needed = [*(d.name for d in published.dimensions), side]
     missing = [name for name in needed if name not in table.column_names]
     if missing:

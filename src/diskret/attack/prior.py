@@ -194,7 +194,7 @@ def _numbers(ends: pa.Array, unknown: float) -> NDArray[np.float64]:
 
 
 def _of_frame(previous: Any, value: str | None) -> Rows:
-    rows = to_arrow(previous)[0]
+    rows = to_arrow(previous, (value,))[0]
     if value is None:
         raise InputError(
             "value= must name the column of last period's values, as previous is a frame; it has "

@@ -76,6 +76,12 @@ class LeafQuestion:
         """The columns that are read as numbers."""
         return (*self.values, self.weight, self.record_key, *self.where.bounded)
 
+    @property
+    def told(self) -> tuple[str | None, ...]:
+        """The columns that tell who contributes, and who said yes where no codes are named."""
+        answers = (mark.column for mark in self.marks.values() if mark.codes is None)
+        return (self.unit, self.holding, *answers)
+
 
 @dataclass(frozen=True, eq=False)
 class Straddlers:

@@ -67,6 +67,11 @@ class CodeBook:
         inside = [(found >= low) & (found <= high) for low, high in ranges]
         return np.logical_or.reduce([np.zeros(len(found), dtype=bool), *inside])
 
+    def without_missing(self, name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        """The values of a column, null where they are codes that mean missing."""
+        gone = pa.chunked_array([pa.array(self.means_missing(name, values))])
+        return pc.if_else(gone, None, values)
+
     def _is_missing(self, name: str, text: str) -> bool:
         if text in self.texts.get(name, ()):
             return True

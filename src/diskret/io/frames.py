@@ -89,19 +89,31 @@ def source(records: Any) -> Source:
 
 
 def to_arrow(
-    frame: Any, numbers: Collection[str | None] = (), but: Collection[str] = ()
+    frame: Any,
+    numbers: Collection[str | None] = (),
+    but: Collection[str] = (),
+    told: Collection[str | None] = (),
 ) -> tuple[pa.Table, FrameKind]:
     """Read any frame as an Arrow table, and tell the kind it came as.
 
     Text columns are ``string`` or ``large_string``, never dictionaries. Columns of `numbers` are
-    `spelled` as usual, but for texts of `but`; codes that mean missing are missing there.
+    `spelled` as usual, but for texts of `but`; codes that mean missing are missing there, and in
+    those of `told`.
     """
-    opened = spelled(source(frame), numbers, but)
+    opened = spelled(source(frame), numbers, but, told)
     return in_memory(opened), opened.kind
 
 
-def spelled(opened: Source, numbers: Collection[str | None], but: Collection[str] = ()) -> Source:
+def spelled(
+    opened: Source,
+    numbers: Collection[str | None],
+    but: Collection[str] = (),
+    told: Collection[str | None] = (),
+) -> Source:
     """The source with some columns as numbers: spelled as usual, and none that means missing.
+
+    `told`: columns that tell units, households or answers: as they are written, and there a code
+    that means missing is none, either.
 
     Raises
     ------
@@ -109,7 +121,14 @@ def spelled(opened: Source, numbers: Collection[str | None], but: Collection[str
         A text in them is no number as the file is said to write them, and none of `but`.
     """
     spelling, table = opened.spelling, opened.arrow
-    if table is None or (spelling is None and not opened.numbers):
+    if table is None:
+        return opened
+    for name in dict.fromkeys(told):
+        if opened.book is not None and name in opened.book.with_missing and name in opened.columns:
+            at = opened.columns.index(name)
+            table = table.set_column(at, name, opened.book.without_missing(name, table.column(at)))
+    opened = replace(opened, arrow=table)
+    if spelling is None and not opened.numbers:
         return opened
     for name in dict.fromkeys(numbers):
         if name not in opened.columns:

@@ -69,10 +69,14 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
     if said.format == "xpt":
         of = special_missing(said.file, len(next(iter(found.values()))))
         special = {names[column]: reasons for column, reasons in of.items()}
+    kinds = dict(told.readstat_variable_types or {})
     book = CodeBook(
         labels={name: text for name, text in told.column_names_to_labels.items() if text},
         values={
-            name: {_code(value): str(text) for value, text in values.items()}
+            name: {
+                str(value) if kinds.get(name) == "string" else _code(value): str(text)
+                for value, text in values.items()
+            }
             for name, values in (told.variable_value_labels or {}).items()
         },
         missing=missing,
@@ -90,7 +94,7 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
             numbers[name] = _column([None if isinstance(v, str) else v for v in values])
             continue
         columns.append(_column(values))
-        if name in missing:
+        if name in book.with_missing:
             gone = book.means_missing(name, columns[-1]).tolist()
             numbers[name] = _column([None if m else v for v, m in zip(values, gone, strict=True)])
     return pa.table(columns, names=names), numbers, book

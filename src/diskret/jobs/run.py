@@ -38,7 +38,7 @@ from diskret.protect.plan import publish
 from diskret.protect.record_keys import record_keys
 from diskret.protect.result import Result
 from diskret.protect.suppress import suppress, suppress_tables
-from diskret.protect.tabulate import tabulate
+from diskret.protect.tabulate import record_marks, tabulate
 from diskret.protect.write import WritingSeveral, write
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.rules.unions import against
@@ -142,8 +142,9 @@ def keyed_records(job: Job, counted: str, keys: SecretKeys | str | PathLike[str]
             "give others a column of keys once, with dk.record_keys, and name it in 'record_key'"
         )
     opened = job.records.open()
-    keyed = source(record_keys(in_memory(opened), id=counted, keys=keys, name=DERIVED))
-    return replace(keyed, spelling=opened.spelling, numbers=opened.numbers)
+    known = in_memory(spelled(replace(opened, spelling=None, numbers={}), (), told=(counted,)))
+    keyed = source(record_keys(known, id=counted, keys=keys, name=DERIVED))
+    return replace(keyed, spelling=opened.spelling, numbers=opened.numbers, book=opened.book)
 
 
 def write_job(
@@ -250,7 +251,8 @@ def _engine(job: Job, records: Source | None) -> Generator[_Opening | None]:
         yield None
         return
     wanted = [name for table in job.tables for name in _numbers(table)]
-    with SparkEngine(spelled(records, wanted)) as opened:
+    told = [name for table in job.tables for name in _told(table)]
+    with SparkEngine(spelled(records, wanted, told=told)) as opened:
         yield lambda _: nullcontext(opened)
 
 
@@ -423,6 +425,12 @@ def _numbers(table: TableJob) -> list[str | None]:
     """The columns that are read as numbers."""
     keyed = None if table.noise is None else table.noise.record_key
     return [*_measures(table), table.weight, keyed, *table.where.bounded]
+
+
+def _told(table: TableJob) -> list[str | None]:
+    """The columns that tell who contributes, and who said yes where no codes are named."""
+    answers = record_marks(table.request, table.waiver).values()
+    return [table.unit, table.holding, *(one.column for one in answers if one.codes is None)]
 
 
 def _measures(table: TableJob) -> Sequence[str]:

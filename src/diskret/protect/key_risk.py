@@ -170,7 +170,7 @@ class KeyRisk:
                 f"the records have no column {household!r}; they have "
                 f"{', '.join(map(repr, records.columns))}"
             )
-        with opening(records) as engine:
+        with opening(spelled(records, (), told=(household,))) as engine:
             if not isinstance(engine, DuckDBEngine):
                 raise InputError(
                     f"records in {engine.name} are not read one by one; join `combinations` to "

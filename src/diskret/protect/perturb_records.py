@@ -188,7 +188,7 @@ def perturb_records(
         where=filtered,
     )
     opened = records if isinstance(records, Source) else source(records)
-    opened = spelled(opened, question.numbers)
+    opened = spelled(opened, question.numbers, told=question.told)
     progress("perturb", 0, 1)
     with (engine or engine_of(opened))(opened) as running:
         found = running.perturbed(question, NoiseIntervals.of(lookup), least)

@@ -76,7 +76,7 @@ def record_keys(
     >>> houses["record_key"].to_pylist() == [a, a, b, a]
     True
     """
-    table, kind = to_arrow(records)
+    table, kind = to_arrow(records, told=(id, parent))
     if name in table.column_names:
         raise InputError(f"there is a column {name!r} already; choose another name=")
     if id is None:

@@ -215,7 +215,7 @@ def leaves_of(
     engine: Callable[[Source], AbstractContextManager[Engine]] | None,
 ) -> Leaves:
     """What an engine counts at leaf level; None: the engine that the records are in."""
-    opened = spelled(opened, question.numbers)
+    opened = spelled(opened, question.numbers, told=question.told)
     with (engine or engine_of(opened))(opened) as running:
         return running.leaves(question)
 

@@ -81,15 +81,22 @@ def nominal(found: Distributions) -> NDArray[np.float64]:
     return np.add.reduceat(more, found.start)
 
 
-def ordered(found: Distributions) -> NDArray[np.float64]:
+def ordered(found: Distributions, beside: Annotated[int, Whole(0)] = 0) -> NDArray[np.float64]:
     r"""Earth mover's distance of values on a line, relative to its length, ``(b,)``.
 
     $\frac{1}{m-1} \sum_j |P_j - Q_j|$ with the cumulated shares of the m values, those of the
     records that agree and those of the file. Source: Li et al. (2007).
 
+    `beside`: so many values, the first, are no points of the line: missing, or codes for that. Each
+    is as far from all others as the line is long.
+
     Between two values that are shown P stands still while Q ascends, so the sum is taken piece
     by piece from sums of Q: the time depends on the values shown, not on m.
     """
+    if beside:
+        from diskret.risk.line_kernels import beside_a_line
+
+        return beside_a_line(found.start, found.value, found.share, found.expected, beside)
     m, n = len(found.overall), int(found.overall.sum())
     if m == 1:
         return np.zeros(len(found.rows))

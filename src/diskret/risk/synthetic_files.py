@@ -15,9 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io import FrameKind, coded, source
+from diskret.io import FrameKind, Source, coded
 from diskret.io.columns import column, numbers, some
-from diskret.io.frames import in_memory
+from diskret.io.frames import in_memory, spelled
 from diskret.parallel import cores
 from diskret.parameters import Seed, Whole, reading
 from diskret.risk.keys import grouped
@@ -30,7 +30,7 @@ from diskret.risk.synthetic_risk import (
     TargetRisk,
     Uniques,
 )
-from diskret.utility.both_files import HasRecords, kinds_of
+from diskret.utility.both_files import HasRecords, kinds_of, source_of
 from diskret.utility.propensity import Categories, Propensity, propensity
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ Codes = NDArray[np.int32]
 class _Files:
     """Original, synthetic and, if there is one, holdout records."""
 
+    opened: tuple[Source, ...]
     tables: tuple[pa.Table, ...]
     names: tuple[str, ...]
     kind: FrameKind
@@ -162,15 +163,17 @@ class _Files:
     @classmethod
     def of(cls, original: Any, made: Any, holdout: Any) -> _Files:
         given = {"original": original, "synthetic": made, "holdout": holdout}
-        tables: dict[str, pa.Table] = {}
+        opened: dict[str, Source] = {}
         for name, one in given.items():
             if one is None and name == "holdout":
                 continue
-            tables[name] = one.table if isinstance(one, HasRecords) else in_memory(source(one))
-            if not tables[name].num_rows:
+            opened[name] = source_of(one, opened.get("original"))
+        tables = {name: in_memory(one) for name, one in opened.items()}
+        for name, table in tables.items():
+            if not table.num_rows:
                 raise InputError(f"the {name} file has no records")
-        kind = original.kind if isinstance(original, HasRecords) else source(original).kind
-        return cls(tuple(tables.values()), tuple(tables), kind)
+        kind = original.kind if isinstance(original, HasRecords) else opened["original"].kind
+        return cls(tuple(opened.values()), tuple(tables.values()), tuple(opened), kind)
 
     @property
     def lengths(self) -> tuple[int, int, int]:
@@ -190,7 +193,7 @@ class _Files:
 
     def shared(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Columns of all files: those of numbers in each, and the others."""
-        kinds = [kinds_of(table) for table in self.tables]
+        kinds = [kinds_of(one) for one in self.opened]
         names = [
             name
             for name in self.tables[0].column_names
@@ -210,12 +213,13 @@ class _Files:
         return tuple(part.astype(np.int32) for part in np.split(found, ends))
 
     def numbers(self, names: Sequence[str]) -> tuple[NDArray[np.float64], ...]:
-        """Columns of numbers of each file, ``(n, p)``, NaN where missing."""
+        """Columns of numbers of each file, ``(n, p)``, NaN where missing, or a code says so."""
+        tables = [in_memory(spelled(one, names)) for one in self.opened]
         return tuple(
             np.column_stack([numbers(column(table, name), name) for name in names])
             if names
             else np.empty((table.num_rows, 0))
-            for table in self.tables
+            for table in tables
         )
 
 

@@ -21,6 +21,7 @@ from diskret.io import to_arrow
 from diskret.parameters import Percentage
 from diskret.rules.apriori_entries import (
     ANSWERS,
+    NUMBERS,
     STATUS,
     Line,
     Origin,
@@ -127,7 +128,7 @@ class Apriori(Joinable):
                 raise InputError(
                     f"{name}= is for .hst files only; {self.where} has columns of its own"
                 )
-        frame = to_arrow(self.entries)[0]
+        frame = to_arrow(self.entries, NUMBERS, told=("status",))[0]
         if not isinstance(self.entries, str | PathLike):
             object.__setattr__(self, "entries", frame)
         object.__setattr__(self, "_entries", checked_entries(frame, Origin(self.where)))
@@ -186,7 +187,7 @@ class Apriori(Joinable):
         named = {name: one for name, one in columns.items() if one is not None}
         if not named:
             raise InputError("of_cells needs status=, lower=, upper= or cost=, a column of each")
-        frame = to_arrow(cells, (lower, upper, cost))[0]
+        frame = to_arrow(cells, (lower, upper, cost), told=(status,))[0]
         where = name_of(cells)
         entries = given_entries(frame, by, named, who, date, where)
         made = cls(entries, range)

@@ -9,8 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io import to_arrow
+from diskret.io import source, to_arrow
 from diskret.io.columns import column, scaled_integers
+from diskret.io.frames import in_memory, spelled
 from diskret.tables.from_cells import locate
 from diskret.tables.table import Table
 
@@ -49,9 +50,10 @@ def named_keys(table: Table, given: Any, modulus: int) -> tuple[NDArray[np.uint6
     >>> named_keys(table, keys, 256)[0].tolist()
     [93, 61, 32]
     """
-    frame: pa.Table = to_arrow(given)[0]
     codes = [d.name for d in table.dimensions]
-    others = [name for name in frame.column_names if name not in codes]
+    opened = source(given)
+    others = [name for name in opened.columns if name not in codes]
+    frame = in_memory(spelled(opened, others))
     if len(others) != 1:
         raise InputError(
             f"cell_keys= is a frame with the codes of {', '.join(codes)} and one column of keys; "

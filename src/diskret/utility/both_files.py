@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import FrameKind, Source, coded, source
 from diskret.io.categories import Orders, ascending, declared_orders
+from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, numbers, some
+from diskret.io.frames import in_memory, spelled
 from diskret.utility.propensity import Categories
 from diskret.utility.values import category_distance
 
@@ -28,6 +30,7 @@ class BothFiles:
     original: pa.Table
     protected: pa.Table
     weight: str | None = None  # column with the sampling weight of both, or None
+    book: CodeBook = field(default_factory=CodeBook)  # of the original: codes that mean missing
 
     def __post_init__(self) -> None:
         n, m = self.original.num_rows, self.protected.num_rows
@@ -90,26 +93,29 @@ class BothFiles:
         found, values = self.categories(name)
         if not on_line:
             return category_distance(found.before, found.after)
+        gone = self.book.means_missing(name, pa.array(values))
+        there = [value for value, one in zip(values, gone, strict=True) if not one]
         if order is None:
-            known = pa.array(values)
-            ranked = tuple(values[at] for at in ascending(known, name).tolist())
+            known = pa.array(there)
+            ranked = tuple(there[at] for at in ascending(known, name).tolist())
         else:
             ranked = tuple(order)
         if any(isinstance(value, str) for value in values):
             ranked = tuple(map(str, ranked))
-        unknown = [value for value in values if value not in ranked]
+        unknown = [value for value in there if value not in ranked]
         if unknown:
             raise InputError(
                 f"{some('value', unknown)} of {name!r} does not stand in the order that ordered= "
                 "gives; name the values of both files, recoded ones, too"
             )
-        place = np.array([*(ranked.index(value) for value in values), -1])
+        at = {value: ranked.index(value) for value in there}
+        place = np.array([*(at.get(value, -1) for value in values), -1])
         return category_distance(place[found.before], place[found.after], len(ranked))
 
     def rows(self, records: NDArray[np.int64]) -> BothFiles:
         """Some of the records."""
         at = pa.array(records)
-        return BothFiles(self.original.take(at), self.protected.take(at), self.weight)
+        return BothFiles(self.original.take(at), self.protected.take(at), self.weight, self.book)
 
     def columns_of(
         self, names: Iterable[str]
@@ -197,9 +203,20 @@ class HasRecords(Protocol):
         ...
 
 
-def source_of(records: Any) -> Source:
-    """The records of microdata, or of any frame or file."""
-    return records.records if isinstance(records, HasRecords) else source(records)
+def source_of(records: Any, of: Source | None = None) -> Source:
+    """The records of microdata, or of any frame or file.
+
+    `of`: other records that these were made from; what a code means in them it means here, too,
+    unless these say what their codes mean.
+    """
+    opened = records.records if isinstance(records, HasRecords) else source(records)
+    book = None if of is None else of.book
+    if book is None or opened.book is not None or isinstance(records, HasRecords):
+        return opened
+    table = in_memory(opened)
+    there = book.with_missing.intersection(table.column_names)
+    without = {name: book.without_missing(name, table.column(name)) for name in there}
+    return replace(opened, arrow=table, paths=(), book=book, numbers=without)
 
 
 def orders_of(records: Any) -> Orders:
@@ -207,8 +224,9 @@ def orders_of(records: Any) -> Orders:
     return records.roles.orders if isinstance(records, HasRecords) else declared_orders(records)
 
 
-def kinds_of(table: pa.Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Columns of numbers, and all others, of a frame without roles."""
+def kinds_of(opened: Source) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Columns of numbers, but for codes that mean missing, and all others, of records as such."""
+    table = in_memory(spelled(opened, tuple(opened.numbers)))
     numeric = tuple(name for name in table.column_names if _is_number(column(table, name)))
     return numeric, tuple(name for name in table.column_names if name not in numeric)
 

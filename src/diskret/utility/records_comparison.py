@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import FrameKind
+from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, some
 from diskret.io.frames import in_memory, spelled
 from diskret.parameters import Column, reading
@@ -320,7 +321,8 @@ def records_comparison(
     size: int,
 ) -> RecordsComparison:
     """Put two files of the same records beside each other, see `compare`."""
-    opened = source_of(original), source_of(protected)
+    first = source_of(original)
+    opened = first, source_of(protected, first)
     before, after = map(in_memory, opened)
     kind = original.kind if isinstance(original, HasRecords) else opened[0].kind
     strata: tuple[str, ...] = ()
@@ -329,7 +331,7 @@ def records_comparison(
         strata = original.roles.strata
         weight = original.roles.weight if weight is None else weight
     elif numeric is None and categorical is None:
-        named = kinds_of(before)
+        named = kinds_of(first)
         named = tuple(tuple(name for name in names if name != weight) for names in named)
     else:
         named = ((), ())
@@ -354,6 +356,6 @@ def records_comparison(
             column(table, name)
     # only now it is known which columns are numbers, in which codes that mean missing are none
     before, after = (in_memory(spelled(one, (*chosen[0], weight))) for one in opened)
-    files = BothFiles(before, after, weight)
+    files = BothFiles(before, after, weight, first.book or CodeBook())
     known = orders(ordered, chosen[1], {**orders_of(original), **orders_of(protected)})
     return RecordsComparison(files, kind, chosen[0], chosen[1], known, strata, size, dropped)

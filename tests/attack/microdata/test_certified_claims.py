@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
+from transport import earth_mover
 
 from diskret import claims as C
 from diskret.attack.microdata import certify, claims_shown, leaving
@@ -92,11 +93,9 @@ def risk_of(f, total):
 
 
 def distance(own, every, ordered):
-    values = sorted(set(every), key=lambda value: (value is not None, value))
-    gaps = [own.count(v) / len(own) - every.count(v) / len(every) for v in values]
-    if not ordered:
-        return sum(map(abs, gaps)) / 2
-    return sum(map(abs, np.cumsum(gaps))) / max(len(values) - 1, 1)
+    if ordered:
+        return earth_mover(own, every, sorted({*every} - {None}))
+    return sum(abs(own.count(v) / len(own) - every.count(v) / len(every)) for v in {*every}) / 2
 
 
 def diversity(own, kind):
@@ -365,6 +364,10 @@ def test_direct_identifiers_never_leave_under_any_name():
 # ── what cannot be checked ───────────────────────────────────────────────────────────
 
 
+def somebody(number):
+    return pa.table({"sex": ["m", "f"], "job": ["baker", "smith"], "n": [9, number]})
+
+
 @pytest.mark.parametrize(
     ("claim", "given", "message"),
     [
@@ -375,6 +378,8 @@ def test_direct_identifiers_never_leave_under_any_name():
         (C.RiskBelow(0.5), {"weight": WEIGHT * 0}, "8 finite numbers above 0"),
         (C.KAnonymity(2), {"household": ["a"]}, "8 numbers or names"),
         (C.TCloseness(0.5, ordered=("flu", "cold")), {}, "'gout' of 'ill' does not stand"),
+        (C.KMap(2, somebody(None), count="n"), {}, "1 counts of the population are missing"),
+        (C.KMap(2, somebody(-1), count="n"), {}, "missing or below 0 .the first in row 2"),
     ],
 )
 def test_what_cannot_be_checked_is_said(claim, given, message):

@@ -41,6 +41,7 @@ def certify(
     numeric: Sequence[str] = (),
     identifiers: Sequence[str] = (),
     orders: Mapping[str, Sequence[Any]] | None = None,
+    means_missing: Mapping[str, Sequence[str]] | None = None,
     models: Mapping[Missing, Modelled] | None = None,
     together: bool = False,
 ) -> MicrodataCertificate:
@@ -70,6 +71,8 @@ def certify(
         Names of direct identifiers of `original`.
     orders
         Column → its values from the lowest to the highest, where that was declared.
+    means_missing
+        Column → codes in it that mean missing, as text: they have no place in an order.
     models
         What a missing key stands for → the risk by a log-linear model: `RiskBelow` and
         `ExpectedBelow` rest on the larger of this and their own estimate by weights, which is too
@@ -110,6 +113,7 @@ smaller k
         None if weight is None else _weights(weight, table.num_rows),
         None if household is None else _households(household, table.num_rows),
         orders=orders or {},
+        means_missing=means_missing or {},
         models=models or {},
         together=together,
     )

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations as choices
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack.microdata.claims import (
@@ -39,7 +41,7 @@ from diskret.attack.microdata.leaving import (
 )
 from diskret.errors import InputError
 from diskret.io import to_arrow
-from diskret.io.columns import column
+from diskret.io.columns import column, numbers
 
 #: Differences of computed shares, distances and risks that come from rounding alone.
 _ROUNDING = 1e-9
@@ -124,11 +126,23 @@ def _k_map(file: Leaving, claim: KMap) -> CheckedClaim:
     there = combinations(known)
     number = there.count.astype(float)
     if claim.count is not None:
-        given = np.asarray(column(population, claim.count), dtype=float)
+        given = _counted(column(population, claim.count), claim.count)
         number = np.bincount(there.of, weights=given, minlength=len(number)).astype(float)
     (persons,) = agreeing(seen.keys, there.keys, [number])
     least = float(persons.min(initial=np.inf))
     return CheckedClaim(np.flatnonzero((persons < claim.k)[seen.of]), {"fewest_persons": least})
+
+
+def _counted(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    """For how many persons each row of a population stands: somebody is not known to be nobody."""
+    found = numbers(values, name)
+    wrong = np.flatnonzero(~(found >= 0))
+    if len(wrong):
+        raise InputError(
+            f"{len(wrong):,} counts of the population are missing or below 0 (the first in row "
+            f"{wrong[0] + 1}); each row must say how many persons it stands for"
+        )
+    return found
 
 
 # ── how likely each is recognised ────────────────────────────────────────────────────
@@ -269,20 +283,26 @@ _DIVERSITY = {"distinct": _distinct, "entropy": _entropy, "recursive": _recursiv
 def _t_closeness(file: Leaving, claim: TCloseness) -> CheckedClaim:
     seen = file.combined(_keys(file), claim.missing)
     order = None if isinstance(claim.ordered, bool) else claim.ordered
-    far = _far_on_a_line if claim.ordered else _far
     wrong = np.zeros(file.n, dtype=bool)
     figures: dict[str, Any] = {}
     for name in _sensitive(file, claim.sensitive):
-        largest = [0.0]
+        largest, far = [0.0], _far
+        if claim.ordered:
+            value, beside = file.ranked(name, order)
+            far = partial(_far_beside_a_line, beside=beside) if beside else _far_on_a_line
+        else:
+            value = file.told_apart(name)
 
         def breaks(
-            shown: Shown, overall: NDArray[np.float64], largest: list[float] = largest
+            shown: Shown,
+            overall: NDArray[np.float64],
+            largest: list[float] = largest,
+            far: Callable[[Shown, NDArray[np.float64]], NDArray[np.float64]] = far,
         ) -> NDArray[np.bool_]:
             distance = far(shown, overall)
             largest.append(float(distance.max(initial=0.0)))
             return distance > claim.t + _ROUNDING
 
-        value = file.ranked(name, order) if claim.ordered else file.told_apart(name)
         wrong |= _broken(file, seen, value, breaks)
         figures[name] = {"largest_distance": max(largest)}
     return CheckedClaim(np.flatnonzero(wrong), figures)
@@ -318,6 +338,15 @@ def _far_on_a_line(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.flo
     own = shown.value
     moved = own * (middle - low) - (here - below) + (above - here) - own * (high - middle)
     return np.bincount(shown.owner, weights=moved) / steps
+
+
+def _far_beside_a_line(
+    shown: Shown, overall: NDArray[np.float64], beside: int
+) -> NDArray[np.float64]:
+    """The same where the first values are no points of the line, and 1 from every other value."""
+    from diskret.attack.microdata.line_kernels import cheapest_moves
+
+    return cheapest_moves(shown.owner, shown.value, _share(shown), overall, len(shown.rows), beside)
 
 
 def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> CheckedClaim:

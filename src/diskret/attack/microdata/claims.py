@@ -189,9 +189,11 @@ class TCloseness(Declared):
     ordered
         Whether values next to each other are near: in the order of the variable (that of its
         numbers or dates, or the one that was declared), or in the order that is given here, the
-        lowest first; else all are equally far. Text without a declared order is refused.
+        lowest first; else all are equally far. Text without a declared order is refused. What is
+        missing, and each code for that, is as far from all values as the ends of the order from
+        each other.
     missing
-        Of keys, see `KAnonymity`; a missing sensitive value is a value of its own, the first.
+        Of keys, see `KAnonymity`; a missing sensitive value is a value of its own.
 
     Raises
     ------

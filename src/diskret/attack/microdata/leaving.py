@@ -237,6 +237,8 @@ class Leaving:
     together: bool = False  # whether the file is a sample in which households were drawn whole
     #: column → its values from the lowest to the highest, where that was declared
     orders: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
+    #: column → codes in it that mean missing, as text
+    means_missing: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     #: what a missing key stands for → the risk by a log-linear model
     models: Mapping[Missing, Modelled] = field(default_factory=dict[Missing, "Modelled"])
     _numbered: dict[str, tuple[Numbers, pa.Array]] = field(default_factory=dict, repr=False)
@@ -269,18 +271,23 @@ class Leaving:
             self._combined[wanted] = combinations(columns, missing)
         return self._combined[wanted]
 
-    def ranked(self, name: str, order: Sequence[Any] | None = None) -> Numbers:
-        """The ranks of the values of a column, from 0 on, missing ones first.
+    def ranked(self, name: str, order: Sequence[Any] | None = None) -> tuple[Numbers, int]:
+        """The ranks of the values of a column, and how many of them, the first, are no ranks.
 
-        They ascend in the order given here, else in that of the column.
+        Those are of null and of each code that means missing, from 0 on. The others ascend in the
+        order given here, else in that of the column.
         """
         number, values = self.numbers(name)
-        at = ascending(values, name, self.orders.get(name) if order is None else order)
-        rank = np.empty(len(at) + 1, dtype=np.int64)
-        rank[at] = np.arange(1, len(at) + 1)
-        rank[-1] = 0
-        ranks = rank[number]
-        return ranks - ranks.min()
+        codes = pa.array(self.means_missing.get(name, ()), pa.string())
+        coded = np.asarray(pc.is_in(values.cast(pa.string()), value_set=codes), dtype=bool)
+        there = values.filter(pa.array(~coded))
+        at = ascending(there, name, self.orders.get(name) if order is None else order)
+        rank = np.zeros(len(values) + 1, dtype=np.int64)  # null is the last, and rank 0
+        beside = int((number == -1).any())
+        rank[np.flatnonzero(coded)] = beside + np.arange(coded.sum())
+        beside += int(coded.sum())
+        rank[np.flatnonzero(~coded)[at]] = beside + np.arange(len(at))
+        return rank[number], beside
 
     def told_apart(self, name: str) -> Numbers:
         """The values of a column as numbers from 0 on in no order, missing ones first."""

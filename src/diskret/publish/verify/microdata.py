@@ -40,6 +40,7 @@ from diskret.texts import in_languages
 _INSIDE = {
     **dict.fromkeys(("keys", "sensitive"), [str]),
     "orders": {"*": [anything]},
+    "means_missing": {"*": [str]},
     "claims_made": [{"claim": str, "*": anything}],
     "*": anything,
 }
@@ -193,6 +194,7 @@ def _with_link(
             household=inner.household,
             sensitive=inside["sensitive"],
             orders=inside["orders"],
+            means_missing=inside.get("means_missing", {}),
             models=models(records, inside["keys"], inner.weight, judged),
             together=inside.get("households_drawn_whole") is True,
         )
