@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import diskret as dk
@@ -51,7 +52,8 @@ def test_each_count_may_have_its_own_stay_and_rule(folder: Path):
     assert found is not None
     table = dk.PerturbationTable.maximum_entropy(**found.design)
     stays = table.probabilities[1:, 5]
-    assert (stays >= [0, 0.1, 0.2, 0.3, 0.4]).all()
+    short = np.array([0, 0.1, 0.2, 0.3, 0.4]) - stays
+    assert short.max() < 1e-12  # the last digit depends on the processor
     assert table.variances[4:].round(6).tolist() == [3, 3]
     assert table.variances[1] < 3
 

@@ -200,8 +200,7 @@ def _wanted(
         return by_rate(units, np.array(_by_value(strata, rate, "rate"), dtype=np.float64))
     if isinstance(rate, str):
         return by_rate(units, _of_column(md, strata, rate))
-    assert rate is not None  # one of the three was given
-    return by_rate(units, np.full(len(units), float(rate)))
+    return by_rate(units, np.full(len(units), 1.0 if rate is None else float(rate)))
 
 
 def _by_value(strata: Strata, given: Mapping[str, Any], parameter: str) -> list[Any]:
