@@ -21,6 +21,7 @@ from diskret.jobs.microdata import read_microdata_job, run_microdata_job
 from diskret.population import Population
 from diskret.rules import Apriori
 from diskret.tables.named import named_keys
+from diskret.utility.records_comparison import RecordsComparison
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 N = 60
@@ -134,7 +135,9 @@ def moved(path):
     table = before.table
     after = table.set_column(table.schema.get_field_index("level"), "level", [level])
     asked = {"numeric": [], "categorical": ["level"], "ordered": "level"}
-    return dk.utility.compare(path, after, **asked).distances
+    found = dk.utility.compare(path, after, **asked)
+    assert isinstance(found, RecordsComparison)
+    return found.distances
 
 
 def synthetic(path):
@@ -484,13 +487,14 @@ def some_of(path, names):
     """A file with some of the columns only."""
     read = pyreadstat.read_sav if path.suffix == ".sav" else pyreadstat.read_dta
     frame, told = read(str(path), user_missing=True)
+    some = pd.DataFrame(frame)[names]
     short = path.with_stem(path.stem + "_short")
     if path.suffix == ".sav":
         ranges = {n: v for n, v in (told.missing_ranges or {}).items() if n in names}
-        pyreadstat.write_sav(frame[names], str(short), missing_ranges=ranges)
+        pyreadstat.write_sav(some, str(short), missing_ranges=ranges)
     else:
         tags = {n: v for n, v in (told.missing_user_values or {}).items() if n in names}
-        pyreadstat.write_dta(frame[names], str(short), missing_user_values=tags)
+        pyreadstat.write_dta(some, str(short), missing_user_values=tags)
     return short
 
 

@@ -3,6 +3,7 @@
 import pytest
 from argus_jobs import written
 
+import diskret as dk
 from diskret import argus
 from diskret.errors import DiskretError
 
@@ -54,6 +55,7 @@ def run(folder, *known, **files):
         reads += f'<APRIORI> "k{number}.hst",1,";"\n'
     standard = {"job.arb": BATCH.format(reads), "c.tab": CELLS, "c.rda": METADATA}
     (found,) = argus.run(written(folder, **standard | files)).tables
+    assert isinstance(found.result, dk.Result)
     at = [d.hierarchy.codes for d in found.table.dimensions]
 
     def named(mask):
@@ -81,6 +83,7 @@ def test_what_it_costs_to_hide_stays_and_other_cells_stay_unsafe(tmp_path):
     at = tuple(
         d.hierarchy.position[c] for d, c in zip(found.table.dimensions, ("b", "M"), strict=True)
     )
+    assert isinstance(found.result, dk.Result)
     assert found.result.sensitivity.cost[at] == 7
     assert found.result.sensitivity.lower[at] == found.result.sensitivity.upper[at] == 0
 
