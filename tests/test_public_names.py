@@ -32,6 +32,7 @@ PUBLIC = [
     "assess",
     "attack",
     "audit",
+    "check",
     "claims",
     "datasets",
     "derive",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from diskret import argus as argus
     from diskret import attack as attack
     from diskret import datasets as datasets
+    from diskret import outputs as check
     from diskret import plan as plan
     from diskret import risk as risk
     from diskret import rules as rules
@@ -80,6 +81,7 @@ __all__ = [
     "assess",
     "attack",
     "audit",
+    "check",
     "claims",
     "datasets",
     "derive",
@@ -106,6 +108,7 @@ __all__ = [
 _MODULES = {
     "argus": "argus",
     "attack": "attack",
+    "check": "outputs",
     "claims": "attack.microdata.claims",
     "datasets": "datasets",
     "derive": "protect.derive",

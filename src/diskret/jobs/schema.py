@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from diskret.errors import JobError
-from diskret.jobs import lines as job_lines
+from diskret.io import key_lines
 from diskret.parameters import (
     REQUIRED,
     Choice,
@@ -39,8 +39,8 @@ class Section:
     """
 
     file: Path
-    lines: Mapping[job_lines.Path, int]
-    path: job_lines.Path
+    lines: Mapping[key_lines.Path, int]
+    path: key_lines.Path
     values: Mapping[str, Any]
 
     def __contains__(self, key: str) -> bool:
@@ -241,7 +241,7 @@ class Section:
     def _names(self) -> list[str]:
         return [part for part in self.path if isinstance(part, str)]
 
-    def _below(self, path: job_lines.Path, values: Mapping[str, Any]) -> Section:
+    def _below(self, path: key_lines.Path, values: Mapping[str, Any]) -> Section:
         return Section(self.file, self.lines, (*self.path, *path), values)
 
 
@@ -265,7 +265,7 @@ def open_job(path: Path) -> Section:
             f"{path}, line {line}: not valid TOML; put texts in quotes, one key = value a line "
             f"({error})"
         ) from error
-    return Section(path, job_lines.key_lines(text), (), values)
+    return Section(path, key_lines.key_lines(text), (), values)
 
 
 def _in_a_file(kind: Kind) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diskret.jobs.lines import key_lines
+from diskret.io.key_lines import key_lines
 
 TEXT = '''\
 # a comment with = and [brackets]

@@ -1,0 +1,166 @@
+"""What a check says of one result: a verdict, its reasons place by place, and what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.outputs.profile import Profile, Verdict
+from diskret.texts import words_in
+
+#: From harmless to not harmless.
+_ORDER: tuple[Verdict, ...] = ("pass", "review", "fail")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found.
+
+    Parameters
+    ----------
+    check
+        Name of the check, such as ``"threshold"``; its sentence stands in the catalogue
+        ``outputs`` under that name.
+    verdict
+        ``"review"`` or ``"fail"``; see `Profile.verdict`.
+    places
+        Where: cells by the labels of their rows and columns, or names of coefficients. Empty:
+        the result as a whole.
+    blanks
+        What the sentence is filled with. Confidential.
+    """
+
+    check: str
+    verdict: Verdict
+    places: tuple[tuple[str, ...], ...] = ()
+    blanks: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Sums over sets of records that a result tells exactly. Confidential.
+
+    A table tells the number of records of each cell, a table of sums or means a sum as well; a
+    regression tells both of the records where a regressor of zeros and ones is one, and of those
+    where it is zero. `Project` looks for small differences between such sets.
+
+    Parameters
+    ----------
+    sets
+        Shape (records,), int32: the set that each record lies in, by number; -1: in none.
+    names
+        What each set is called, by number.
+    shown
+        Shape (sets,): whether its sum is told; a gap in a table tells none.
+    variable
+        What is added up; "" : records are counted.
+    values
+        Shape (records,): what is added up; None: records are counted.
+    rows
+        Shape (records,): what each record is called in the frame that it was taken from (the
+        index of pandas); None: its number.
+    """
+
+    sets: NDArray[np.int32]
+    names: tuple[tuple[str, ...], ...]
+    shown: NDArray[np.bool_]
+    variable: str = ""
+    values: NDArray[np.float64] | None = None
+    rows: Any = None
+
+    def __post_init__(self) -> None:
+        if self.sets.ndim != 1 or (len(self.sets) and int(self.sets.max()) >= len(self.names)):
+            raise InputError("sets= must hold a number of names= for each record, or -1")
+        if len(self.shown) != len(self.names):
+            raise InputError(
+                f"shown= must say of each of {len(self.names)} sets whether it is told"
+            )
+        if self.values is not None and len(self.values) != len(self.sets):
+            raise InputError("values= must hold one value for each record")
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """A result of a researcher and what the checks say of it.
+
+    Parameters
+    ----------
+    kind
+        What it is: one of `KINDS` of `diskret.outputs.profile`.
+    output
+        The result itself, just as pandas, Polars or statsmodels made it; or the path of a file.
+    made
+        The checks that were made, by name: a verdict says nothing of any other.
+    findings
+        What they found; nothing: the result passes.
+    profile
+        The rules it was judged by.
+    told
+        What it tells of sets of records. Confidential.
+    name
+        A name for people; "" until a project gives it one.
+    command
+        The call that made it, as far as it is known.
+    """
+
+    kind: str
+    output: Any
+    made: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    profile: Profile
+    told: tuple[Told, ...] = ()
+    name: str = ""
+    command: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.made:
+            raise InputError("a result that no check was made on cannot pass; say `unknown`")
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of all findings; ``"pass"`` if nothing was found."""
+        return worst([finding.verdict for finding in self.findings])
+
+    def reasons(self, language: str = "en") -> list[str]:
+        """A sentence for each finding, in the words of the profile if it has its own."""
+        return [_sentence(finding, self.profile, language) for finding in self.findings]
+
+    def summary(self, language: str = "en") -> str:
+        """The verdict, its reasons, and the checks that were made, to print."""
+        words = words_in(language, "outputs")
+        title = words.said(f"verdict.{self.verdict}", kind=words[f"kind.{self.kind}"])
+        made = words.said("made", checks=", ".join(words[f"short.{one}"] for one in self.made))
+        return "\n".join([title, *(f"- {one}" for one in self.reasons(language)), made])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """The worst of some verdicts; ``"pass"`` of none.
+
+    >>> worst(["pass", "fail", "review"])
+    'fail'
+    """
+    return _ORDER[max(map(_ORDER.index, verdicts), default=0)]
+
+
+def _sentence(finding: Finding, profile: Profile, language: str) -> str:
+    words = words_in(language, "outputs")
+    where = ""
+    if finding.places:
+        first = "; ".join(", ".join(place) for place in finding.places[:_SHOWN])
+        more = len(finding.places) - _SHOWN
+        where = words.said("where", places=first)
+        if more > 0:
+            where = words.said("where and more", places=first, more=more)
+    own = profile.wording.get(finding.check, {}).get(language)
+    return (own or words.said(f"reason.{finding.check}", **finding.blanks)) + where
+
+
+_SHOWN = 5

@@ -1,0 +1,239 @@
+"""Models as statsmodels fits them: each regressor is looked at, not only their number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from diskret.errors import InputError
+from diskret.outputs.cells import Cells
+from diskret.outputs.checked import Checked, Finding, Told
+from diskret.outputs.judge_cells import dominated, estimated
+from diskret.outputs.profile import Profile
+
+_CHECKS = (
+    "freedom",
+    "support",
+    "value_of_one",
+    "leverage",
+    "saturated",
+    "sum_of_products",
+)
+_BLOCK = 100_000  # records whose leverage is computed at a time
+
+
+def model(
+    results: Any,
+    *,
+    unit: Any = None,
+    profile: str | PathLike[str] | Profile = "guidelines",
+) -> Checked:
+    r"""A fitted model of statsmodels, checked regressor by regressor.
+
+    A regression plane runs through the means: the coefficient of a regressor of zeros and ones
+    gives the mean of its records, and that of one record gives its value to the cent. So the
+    number of records says nothing; looked at are the residual degrees of freedom, the units with
+    another value of a regressor than all the others, the leverage of each record, whether the
+    model is a table of means, and the sums that the normal equations :math:`X'y` give away.
+
+    Parameters
+    ----------
+    results
+        What ``fit()`` of an OLS, WLS, GLM, Logit, Probit or Poisson model of statsmodels returns.
+    unit
+        One value for each record of the model: whom it belongs to. None: each record is a unit.
+    profile
+        The institution's rules; see `Profile.read`.
+
+    Raises
+    ------
+    InputError
+        It is no fitted model, or `unit` has another length.
+
+    Sources
+    -------
+    Vogel (2011), Enthüllungsrisiko beim Remote Access: Die Schwerpunkteigenschaft der
+    Regressionsgerade. Guidelines for the checking of output (DwB 2015), 5.9.
+
+    Examples
+    --------
+    >>> import numpy as np, statsmodels.api as sm
+    >>> draw = np.random.default_rng(1)
+    >>> x = sm.add_constant(draw.normal(size=(100, 2)))
+    >>> print(model(sm.OLS(x.sum(axis=1) + draw.normal(size=100), x).fit()).verdict)
+    pass
+    >>> spy = np.column_stack([x, np.arange(100) == 7])
+    >>> print(model(sm.OLS(x.sum(axis=1), spy).fit()).reasons()[1])
+    The coefficients give away the value of a single unit. Here: x3.
+    """
+    rules = Profile.read(profile)
+    x, y, names, rows = _design(results)
+    units = _units(unit, len(y))
+    found = [
+        *_freedom(float(results.df_resid), rules),
+        *_support(x, names, units, rules),
+        *_leverage(x, rules),
+        *_saturated(x, units, rules),
+        *_products(x, y, names, units, rules),
+    ]
+    told = _told(x, y, names, str(getattr(results.model, "endog_names", "y")), rows)
+    kept = tuple(one for one in found if one.verdict != "pass")
+    return Checked("regression", results, _CHECKS, kept, rules, told)
+
+
+def _design(
+    results: Any,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str], NDArray[Any] | None]:
+    fitted: Any = getattr(results, "model", None)
+    if getattr(fitted, "exog", None) is None or not hasattr(results, "df_resid"):
+        raise InputError(
+            f"results= must be a fitted model of statsmodels with regressors, not "
+            f"{type(results).__name__}; say model.fit() first"
+        )
+    x = np.asarray(fitted.exog, np.float64)
+    y = np.asarray(fitted.endog, np.float64)
+    if x.ndim != 2 or y.ndim != 1:
+        raise InputError("results= must be a model of one dependent variable")
+    labels = getattr(getattr(fitted, "data", None), "row_labels", None)
+    return x, y, list(fitted.exog_names), None if labels is None else np.asarray(labels)
+
+
+def _units(unit: Any, records: int) -> NDArray[np.int32] | None:
+    if unit is None:
+        return None
+    numbers = np.unique(np.asarray(unit), return_inverse=True)[1].astype(np.int32)
+    if len(numbers) != records:
+        raise InputError(f"unit= has {len(numbers)} values, the model {records} records")
+    return numbers
+
+
+def _freedom(left: float, rules: Profile) -> list[Finding]:
+    if left >= rules.freedom:
+        return []
+    blanks = {"freedom": int(left), "least": rules.freedom}
+    return [Finding("freedom", rules.verdict("freedom"), (), blanks)]
+
+
+def _sets(column: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The records that do not have the most frequent value of a regressor."""
+    values, counts = np.unique(column, return_counts=True)
+    return column != values[counts.argmax()]
+
+
+def _number(inside: NDArray[np.bool_], units: NDArray[np.int32] | None) -> int:
+    return int(inside.sum()) if units is None else len(np.unique(units[inside]))
+
+
+def _support(
+    x: NDArray[np.float64],
+    names: Sequence[str],
+    units: NDArray[np.int32] | None,
+    rules: Profile,
+) -> list[Finding]:
+    few: list[tuple[str, ...]] = []
+    one: list[tuple[str, ...]] = []
+    for at, name in enumerate(names):
+        number = _number(_sets(x[:, at]), units)
+        if 0 < number < rules.threshold:
+            few.append((name,))
+        if number == 1:
+            one.append((name,))
+    found: list[Finding] = []
+    if few:
+        blanks = {"threshold": rules.threshold}
+        found.append(Finding("support", rules.verdict("support"), tuple(few), blanks))
+    if one:
+        found.append(Finding("value_of_one", rules.verdict("value_of_one"), tuple(one)))
+    return found
+
+
+def leverage(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shape (records,): the diagonal of the hat matrix, without ever making the matrix."""
+    scale = np.sqrt(np.einsum("ij,ij->j", x, x))
+    scaled = x[:, scale > 0] / scale[scale > 0]
+    values, vectors = np.linalg.eigh(scaled.T @ scaled)
+    if values[0] > 1e-10 * values[-1]:
+        factor = np.linalg.cholesky(scaled.T @ scaled)
+        return np.concatenate(
+            [
+                np.sum(solve_triangular(factor, block.T, lower=True) ** 2, axis=0)
+                for block in _blocks(scaled)
+            ]
+        )
+    kept = values > 1e-10 * values[-1]  # regressors that depend on each other count once
+    root = vectors[:, kept] / np.sqrt(values[kept])
+    return np.concatenate([np.sum((block @ root) ** 2, axis=1) for block in _blocks(scaled)])
+
+
+def _blocks(x: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    return [x[begin : begin + _BLOCK] for begin in range(0, len(x), _BLOCK)]
+
+
+def _leverage(x: NDArray[np.float64], rules: Profile) -> list[Finding]:
+    worst = float(leverage(x).max(initial=0))
+    if worst < rules.leverage:
+        return []
+    return [Finding("leverage", rules.verdict("leverage"), (), {"leverage": f"{worst:.2f}"})]
+
+
+def _saturated(
+    x: NDArray[np.float64], units: NDArray[np.int32] | None, rules: Profile
+) -> list[Finding]:
+    """A model with as many coefficients as there are different records is a table of means."""
+    head = np.unique(x[: 10 * x.shape[1] + 1000], axis=0)
+    if len(head) > x.shape[1]:
+        return []
+    rows, cell = np.unique(x, axis=0, return_inverse=True)
+    if len(rows) > x.shape[1] or np.linalg.matrix_rank(rows) < len(rows):
+        return []
+    cells = Cells(
+        tuple((str(one),) for one in range(len(rows))), cell.astype(np.int32), None, units
+    )
+    if not (cells.units < rules.threshold).any():
+        return []
+    return [Finding("saturated", rules.verdict("saturated"))]
+
+
+def _products(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    names: Sequence[str],
+    units: NDArray[np.int32] | None,
+    rules: Profile,
+) -> list[Finding]:
+    """Sums that the normal equations tell, judged as the cells of a table of sums are."""
+    unsafe: list[tuple[str, ...]] = []
+    for at, name in enumerate(names):
+        column = x[:, at]
+        inside = np.where(column != 0, 0, -1).astype(np.int32)
+        cells = Cells(((name,),), inside, column * y, units)
+        if (dominated(cells, rules) | estimated(cells, rules)).any():
+            unsafe.append((name,))
+    if not unsafe:
+        return []
+    return [Finding("sum_of_products", rules.verdict("sum_of_products"), tuple(unsafe))]
+
+
+def _told(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    names: Sequence[str],
+    variable: str,
+    rows: NDArray[Any] | None,
+) -> tuple[Told, ...]:
+    """The records of each regressor that takes one value besides zero, and the sum of y there."""
+    told: list[Told] = []
+    for at, name in enumerate(names):
+        column = x[:, at]
+        nonzero = column[column != 0]
+        if len(nonzero) and (nonzero == nonzero[0]).all():
+            sets = np.where(column != 0, 0, -1).astype(np.int32)
+            shown = np.ones(1, bool)
+            told.append(Told(sets, ((name,),), shown, rows=rows))
+            told.append(Told(sets, ((name,),), shown, variable, y, rows))
+    return tuple(told)

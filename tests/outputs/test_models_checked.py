@@ -1,0 +1,125 @@
+"""Models are looked at regressor by regressor; degrees of freedom alone let everything through."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+
+from diskret.errors import InputError
+from diskret.outputs import Profile, model
+from diskret.outputs.models import leverage
+
+
+def firms(number=200):
+    draw = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "size": draw.normal(10, 2, number),
+            "age": draw.normal(20, 5, number),
+            "turnover": draw.normal(100, 15, number),
+            "region": draw.choice(["N", "S"], number),
+        }
+    )
+
+
+def found(checked):
+    return {one.check: one.places for one in checked.findings}
+
+
+def test_an_ordinary_regression_passes():
+    checked = model(smf.ols("turnover ~ size + age + region", firms()).fit())
+    assert checked.verdict == "pass"
+    assert "support" in checked.made
+
+
+def test_dummy_of_one_firm_returns_its_value_to_the_cent():
+    data = firms()
+    data["spy"] = (data.index == 17).astype(float)
+    results = smf.ols("turnover ~ size + age + spy", data).fit()
+    assert results.df_resid >= 10  # all that ACRO looks at
+    assert results.fittedvalues[17] == pytest.approx(data.turnover[17], abs=1e-6)
+    checked = model(results)
+    assert checked.verdict == "fail"
+    assert found(checked)["value_of_one"] == (("spy",),)
+    assert found(checked)["support"] == (("spy",),)
+    assert "leverage" in found(checked)
+
+
+def test_zeros_of_a_regressor_are_looked_at_too():
+    data = firms()
+    data["others"] = (data.index != 17).astype(float)
+    checked = model(smf.ols("turnover ~ size + others", data).fit())
+    assert found(checked)["value_of_one"] == (("others",),)
+
+
+def test_support_counts_units():
+    data = firms()
+    data["group"] = (data.index < 30).astype(float)
+    results = smf.ols("turnover ~ size + group", data).fit()
+    assert "support" not in found(model(results))
+    owner = np.where(data.index < 30, data.index // 10, data.index)
+    assert found(model(results, unit=owner))["support"] == (("group",),)
+
+
+def test_interaction_is_looked_at():
+    data = firms()
+    data["few"] = np.where(data.index < 40, 1.0, 0.0)
+    data["north"] = np.where((data.index < 4) | (data.index > 100), 1.0, 0.0)
+    checked = model(smf.ols("turnover ~ few * north", data).fit())
+    assert ("few:north",) in found(checked)["support"]
+
+
+def test_saturated_model_is_its_table_of_means():
+    data = firms()
+    data["north"] = np.where(data.index < 5, 1.0, 0.0)
+    results = smf.ols("turnover ~ north", data).fit()
+    means = data.groupby("north").turnover.mean()
+    assert results.params["Intercept"] == pytest.approx(means[0.0])
+    assert results.params.sum() == pytest.approx(means[1.0])
+    assert "saturated" in found(model(results))
+
+
+def test_sums_that_the_normal_equations_give_away():
+    data = firms()
+    data["turnover"] = 1.0
+    data.loc[5, "turnover"] = 1e6
+    data["group"] = (data.index < 40).astype(float)
+    checked = model(smf.ols("turnover ~ size + group", data).fit())
+    assert ("group",) in found(checked)["sum_of_products"]
+
+
+def test_too_few_degrees_of_freedom():
+    data = firms(12)
+    checked = model(smf.ols("turnover ~ size + age", data).fit())
+    assert "freedom" in found(checked)
+    assert checked.reasons()[0] == "9 residual degrees of freedom; 10 are needed."
+
+
+def test_leverage_is_the_diagonal_of_the_hat_matrix():
+    x = np.random.default_rng(1).normal(size=(60, 4))
+    hat = x @ np.linalg.inv(x.T @ x) @ x.T
+    np.testing.assert_allclose(leverage(x), np.diag(hat), atol=1e-9)
+    twice = np.column_stack([x, x[:, 0] + x[:, 1]])
+    np.testing.assert_allclose(leverage(twice), np.diag(hat), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [sm.Logit, sm.Probit, sm.Poisson])
+def test_other_models(kind):
+    data = firms()
+    y = (data.turnover > 100).astype(float)
+    x = sm.add_constant(data[["size", "age"]])
+    assert model(kind(y, x).fit(disp=0)).verdict == "pass"
+
+
+def test_not_a_model():
+    with pytest.raises(InputError, match="must be a fitted model of statsmodels"):
+        model(smf.ols("turnover ~ size", firms()))
+    with pytest.raises(InputError, match="unit= has 3 values, the model 200 records"):
+        model(smf.ols("turnover ~ size", firms()).fit(), unit=[1, 2, 3])
+
+
+def test_institution_decides():
+    data = firms(12)
+    easy = Profile(freedom=5, verdicts={"sum_of_products": "pass"})
+    assert "freedom" not in found(model(smf.ols("turnover ~ size", data).fit(), profile=easy))
