@@ -27,6 +27,7 @@ LAZY = {
     "py4j": EXTRA,
     "pyreadstat": EXTRA,
     "pyspark": EXTRA,
+    "statsmodels": EXTRA,
     "scipy": HEAVY,
     "scramp": EXTRA,
     "diskret.adjustment.step_kernels": COMPILED,

@@ -126,6 +126,30 @@ def test_a_row_of_another_length_is_named(tmp_path):
         to_arrow(DataFile(path, columns=["a", "b", "c"]))
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda file: dk.Microdata(file, keys=["b"]).frame,
+        lambda file: dk.tabulate(file, by={"b": None}),
+        lambda file: dk.Table.from_cells(file, by={"b": None}, count="w"),
+    ],
+)
+def test_an_open_quotation_mark_in_the_last_field_swallows_no_records(tmp_path, read):
+    file = tmp_path / "open.csv"
+    file.write_text('w,b\n1,"two\nlines"\n2,"z\n3,x\n4,y\n', encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        read(file)
+    assert f"{file}" in str(error.value)
+    if "CSV Error" not in str(error.value):  # DuckDB says the line in its own words
+        assert "line 4: a quotation mark is opened and never closed" in str(error.value)
+
+
+def test_an_odd_quotation_mark_inside_a_text_is_a_character(tmp_path):
+    file = tmp_path / "inch.csv"
+    file.write_text('w,b\n1,5" pipe\n2,x\n', encoding="utf-8")
+    assert dk.Microdata(file, keys=["b"]).frame.num_rows == 2
+
+
 def test_a_quotation_mark_swallows_no_records(tmp_path):
     path = written(tmp_path, b'a,b\n1,"2\n3,4\n')
     with pytest.raises(InputError, match="line 2: a quotation mark"):

@@ -62,6 +62,25 @@ def test_support_counts_units():
     assert found(model(results, unit=owner))["support"] == (("group",),)
 
 
+def test_most_records_may_be_of_one_unit():
+    data = firms()
+    data["giant"] = (data.index < 120).astype(float)
+    owner = np.where(data.index < 120, -1, data.index)
+    checked = model(smf.ols("turnover ~ size + giant", data).fit(), unit=owner)
+    assert found(checked)["value_of_one"] == (("giant",),)
+
+
+def test_models_that_are_not_understood_are_reviewed():
+    """A quantile regression runs through as many records as it has coefficients."""
+    data = firms()
+    results = smf.quantreg("turnover ~ size + age", data).fit()
+    assert (np.abs(results.resid) < 1e-3).sum() >= 3
+    assert results.df_resid >= 10
+    checked = model(results)
+    assert checked.verdict == "review"
+    assert "unknown" in found(checked)
+
+
 def test_interaction_is_looked_at():
     data = firms()
     data["few"] = np.where(data.index < 40, 1.0, 0.0)

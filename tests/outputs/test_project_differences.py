@@ -5,10 +5,11 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 import statsmodels.formula.api as smf
 
 from diskret.errors import InputError, ProofError
-from diskret.outputs import Checked, Profile, Project, Told, crosstab, model
+from diskret.outputs import Profile, Project, crosstab, model
 
 ACRO = Profile.read("acro")
 
@@ -19,19 +20,25 @@ def people(number=60):
     )
 
 
-def counted(frame):
-    return crosstab(frame.town, pd.Series("x", index=frame.index, name="all"), profile=ACRO)
+def counted(frame, project):
+    return project.crosstab(frame.town, pd.Series("x", index=frame.index, name="all"))
+
+
+def checks(checked):
+    return {one.check for one in checked.findings}
 
 
 def test_eleven_less_ten():
     frame = people()
     project = Project(frame, profile=ACRO)
-    project.accept(project.check(counted(frame)), "everybody")
-    later = counted(frame[frame.age < 60])
-    assert later.verdict == "pass"  # ten persons: ACRO's rule lets it go
-    beside = project.check(later)
+    project.accept(counted(frame, project), "everybody")
+    young = frame[frame.age < 60]
+    assert crosstab(young.town, young.age > 0, profile=ACRO).verdict == "pass"  # all ACRO sees
+    beside = counted(young, project)
     assert beside.verdict == "fail"
-    assert "tells something of 1 units" in beside.reasons()[0]
+    assert beside.reasons() == [
+        "Beside everybody, it tells something of 1 unit. Here: everybody: A, x; A, x."
+    ]
     with pytest.raises(ProofError, match="must not leave"):
         project.accept(beside, "young")
 
@@ -40,31 +47,57 @@ def test_two_regressions_that_differ_by_one_firm():
     draw = np.random.default_rng(2)
     frame = pd.DataFrame({"x": draw.normal(size=80), "y": draw.normal(50, 5, 80)})
     project = Project(frame)
-    project.accept(project.check(model(smf.ols("y ~ x", frame).fit())), "all")
-    rest = model(smf.ols("y ~ x", frame.drop(index=7)).fit())
-    assert rest.verdict == "pass"
-    assert project.check(rest).verdict == "fail"
-    other = model(smf.ols("y ~ x", frame[:40]).fit())
-    assert project.check(other).verdict == "pass"
+    project.accept(project.model(smf.ols("y ~ x", frame).fit()), "all")
+    rest = smf.ols("y ~ x", frame.drop(index=7)).fit()
+    assert model(rest).verdict == "pass"
+    assert project.model(rest).verdict == "fail"
+    assert project.model(smf.ols("y ~ x", frame[40:]).fit()).verdict == "pass"
+
+
+def test_a_regressor_of_any_two_values_tells_both_sets():
+    draw = np.random.default_rng(4)
+    frame = pd.DataFrame({"y": draw.normal(50, 5, 80), "code": np.where(np.arange(80) < 30, 1, 2)})
+    project = Project(frame)
+    project.accept(project.model(smf.ols("y ~ code", frame).fit()), "all")
+    frame["other"] = np.where(np.arange(80) < 31, 1.0, 0.0)
+    assert "difference" in checks(project.model(smf.ols("y ~ other", frame).fit()))
 
 
 def test_union_of_districts():
-    """A district less three tiles of a grid: no two results differ by few, several do."""
+    """A district less two tiles of a grid: no two results differ by few, several do."""
     grid = ["1"] * 20 + ["2"] * 15 + ["3"] * 17 + ["4"] * 30
     district = ["N"] * 55 + ["S"] * 27
-    frame = pd.DataFrame({"grid": grid, "district": district})
-    all_of = pd.Series("x", index=frame.index, name="all")
-    project = Project(frame)
-    project.accept(project.check(crosstab(frame.grid, all_of, profile=ACRO)), "grid")
-    found = project.check(crosstab(frame.district, all_of, profile=ACRO))
+    frame = pd.DataFrame({"grid": grid, "district": district, "all": "x"})
+    project = Project(frame, profile=ACRO)
+    project.accept(project.crosstab(frame.grid, frame["all"]), "grid")
+    found = project.crosstab(frame.district, frame["all"])
     assert found.verdict == "fail"
     assert found.findings[0].blanks == {"other": "grid", "units": 3}
 
 
-def told(rows, sets, names):
-    shown = np.ones(len(names), bool)
-    part = Told(sets.astype(np.int32), tuple((str(one),) for one in names), shown, rows=rows)
-    return Checked("frequencies", None, ("threshold",), (), ACRO, (part,))
+def test_lost_index_is_for_review():
+    frame = people()
+    project = Project(frame, profile=ACRO)
+    project.accept(counted(frame, project), "everybody")
+    part = frame[frame.age < 60]
+    assert "records" in checks(counted(part.reset_index(drop=True), project))
+    turned = frame.iloc[::-1].reset_index(drop=True)
+    assert checks(project.crosstab(turned.town, turned.age)) >= {"records"}
+    y = np.random.default_rng(1).normal(size=len(frame))
+    x = np.column_stack([np.ones(len(frame)), np.arange(len(frame))])
+    assert "records" in checks(project.model(sm.OLS(y, x).fit()))  # arrays have no index
+
+
+def test_records_of_units_are_judged_together():
+    """Two firms with many plants each: by plants the table is safe, by firms it is not."""
+    frame = pd.DataFrame({"r": "N", "j": "a", "firm": [1] * 20 + ["1"] * 20, "v": 1.0})
+    whole = {"values": frame.v, "aggfunc": "sum"}
+    assert Project(frame).crosstab(frame.r, frame.j, **whole).verdict == "pass"
+    by_firm = Project(frame, unit="firm").crosstab(frame.r, frame.j, **whole)
+    assert {"threshold", "dominance", "p_percent"} <= checks(by_firm)
+    frame["x"] = np.where(np.arange(40) < 15, 1.0, 0.0)
+    fitted = smf.ols("v ~ x", frame.assign(v=np.arange(40.0))).fit()
+    assert "support" in checks(Project(frame.drop(columns="v"), unit="firm").model(fitted))
 
 
 def singled_out(groupings, threshold):
@@ -95,59 +128,70 @@ def singled_out(groupings, threshold):
 @pytest.mark.parametrize("seed", range(40))
 def test_smallest_set_is_found(seed):
     draw = np.random.default_rng(seed)
-    frame = pd.DataFrame({"n": np.arange(45)})
-    basis = [draw.integers(0, 3, 45) for _ in range(2)]
+    number = 45
+    basis = [draw.integers(0, 3, number) for _ in range(2)]
+    project = Project(pd.DataFrame({"n": range(number)}), profile=Profile(threshold=4))
     groupings = []
-    for number in range(int(draw.integers(2, 5))):
-        sets = basis[number % 2].copy()
-        moved = draw.choice(45, int(draw.integers(0, 4)), replace=False)
+    for result in range(int(draw.integers(2, 5))):
+        sets = basis[result % 2].copy()
+        moved = draw.choice(number, int(draw.integers(0, 4)), replace=False)
         sets[moved] = draw.integers(-1, 3, len(moved))
         groupings.append(sets)
-    project = Project(frame, profile=Profile(threshold=4, excepting=["head"]))
-    least = 0
-    for number, sets in enumerate(groupings):
-        checked = project.check(told(np.asarray(frame.index), sets, range(3)))
-        least = singled_out(groupings[: number + 1], 4)
+        inside = pd.Series(sets)[sets >= 0]
+        checked = project.crosstab(inside, pd.Series("x", index=inside.index))
+        assert not any(one.check in ("too_large", "records") for one in checked.findings)
+        least = singled_out(groupings, 4)
         found = [one for one in checked.findings if one.check == "difference"]
         assert bool(found) == bool(least)
-        assert not any(one.check == "too_large" for one in checked.findings)
         if found:
             assert found[0].blanks["units"] == least
             return
-        project.accept(checked, f"result {number}")
+        project.accept(checked, f"result {result}", who="clerk", why="zeros are harmless")
 
 
 def test_what_was_known_is_no_news():
     frame = people()
-    rules = Profile.read(ACRO)
-    own = Profile(threshold=10, excepting=["head"], verdicts={**rules.verdicts})
-    project = Project(frame, profile=own)
-    project.accept(project.check(counted(frame)), "everybody")
-    beside = project.check(counted(frame[frame.age < 60]))
-    project.accept(beside, "young", who="head", why="the eleventh agreed")
-    assert project.check(counted(frame)).verdict == "pass"
+    project = Project(frame, profile=Profile(excepting=["head"]))
+    project.accept(counted(frame, project), "everybody")
+    beside = counted(frame[frame.age < 60], project)
     with pytest.raises(ProofError, match="'clerk' is not named in excepting"):
-        project.accept(beside, "again", who="clerk", why="urgent")
+        project.accept(beside, "young", who="clerk", why="urgent")
+    project.accept(beside, "young", who="head", why="the eleventh agreed")
+    assert counted(frame, project).verdict == "pass"
     assert [one.who for one in project.accepted] == ["", "head"]
 
 
-def test_units_are_counted_and_not_records():
+def test_what_left_in_between_counts():
     frame = people()
-    frame["person"] = np.where(frame.index < 11, 0, frame.index)
-    project = Project(frame, unit="person", profile=ACRO)
-    assert project.check(counted(frame)).verdict == "fail"
+    project = Project(frame, profile=ACRO)
+    early = counted(frame[frame.age < 60], project)
+    assert early.verdict == "pass"
+    project.accept(counted(frame, project), "everybody")
+    with pytest.raises(ProofError, match="other results have left since"):
+        project.accept(early, "young")
+
+
+def test_only_its_own_results_leave():
+    """A result that other rules let through, or that was made up, is none of the project's."""
+    frame = people()
+    project = Project(frame, profile=ACRO)
+    easy = crosstab(frame.town, frame.age, profile=Profile(threshold=1))
+    with pytest.raises(InputError, match="this project has not checked the result"):
+        project.accept(easy, "x")
+    other = counted(frame, Project(frame, profile=Profile(threshold=1)))
+    with pytest.raises(InputError, match="this project has not checked the result"):
+        project.accept(other, "x")
 
 
 def test_bad_input_is_named():
     frame = people()
     project = Project(frame, profile=ACRO)
-    with pytest.raises(InputError, match="check it first"):
-        project.accept(counted(frame), "x")
     with pytest.raises(InputError, match="is taken or empty"):
-        project.accept(project.check(counted(frame)), "")
-    other = frame.set_index(frame.index + 5)
+        project.accept(counted(frame, project), "")
     with pytest.raises(InputError, match="made from a record 60 that is not in the project"):
-        project.check(counted(other))
+        counted(frame.set_index(frame.index + 5), project)
+    with pytest.raises(InputError, match="index= must be a pandas Series"):
+        project.crosstab(frame.town.tolist(), frame.age)
     with pytest.raises(InputError, match="the same index"):
         Project(frame.set_index("town"))
     with pytest.raises(InputError, match="no column"):

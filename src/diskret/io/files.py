@@ -128,6 +128,7 @@ def csv_header(path: Path) -> tuple[tuple[str, ...], str]:
 
 def read_csv(path: Path, columns: tuple[str, ...], delimiter: str) -> pa.Table:
     """Read a file with all columns as text; an empty field is null."""
+    _check_quotes(path, delimiter)
     return _read_csv(path, path, columns, delimiter, 1)
 
 
@@ -145,6 +146,34 @@ def read_said_csv(said: DataFile) -> pa.Table:
         )
     data = text.encode("utf-8")
     return _read_csv(path, data, names, delimiter, 0 if said.columns else 1)
+
+
+def _check_quotes(path: Path, delimiter: str) -> None:
+    """Refuse a quotation mark that is never closed: the reader takes what follows for one text."""
+    if not _odd_quotes(path):
+        return
+    begin = 1
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = csv.reader(file, delimiter=delimiter, strict=True)
+        try:
+            for _ in lines:
+                begin = lines.line_num + 1
+        except UnicodeDecodeError:
+            return  # which the reader says better
+        except csv.Error as error:
+            if "end of data" in str(error) or "field limit" in str(error):
+                raise InputError(
+                    f"{path}, line {begin}: a quotation mark is opened and never closed; close it, "
+                    "or write it twice inside quoted text"
+                ) from error
+
+
+def _odd_quotes(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return sum(block.count(b'"') for block in iter(lambda: file.read(2**24), b"")) % 2 == 1
+    except OSError:
+        return False  # which the reader says better
 
 
 def _names(path: Path, line: str, said: DataFile) -> tuple[tuple[str, ...], str]:

@@ -43,11 +43,10 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """Sums over sets of records that a result tells exactly. Confidential.
+    """Sets of records whose numbers of units a result tells. Confidential.
 
-    A table tells the number of records of each cell, a table of sums or means a sum as well; a
-    regression tells both of the records where a regressor of zeros and ones is one, and of those
-    where it is zero. `Project` looks for small differences between such sets.
+    A table tells the number of each cell, a regression that of the records where a regressor of
+    zeros and ones is one. `Project` looks for small differences between such sets.
 
     Parameters
     ----------
@@ -55,12 +54,6 @@ class Told:
         Shape (records,), int32: the set that each record lies in, by number; -1: in none.
     names
         What each set is called, by number.
-    shown
-        Shape (sets,): whether its sum is told; a gap in a table tells none.
-    variable
-        What is added up; "" : records are counted.
-    values
-        Shape (records,): what is added up; None: records are counted.
     rows
         Shape (records,): what each record is called in the frame that it was taken from (the
         index of pandas); None: its number.
@@ -68,20 +61,11 @@ class Told:
 
     sets: NDArray[np.int32]
     names: tuple[tuple[str, ...], ...]
-    shown: NDArray[np.bool_]
-    variable: str = ""
-    values: NDArray[np.float64] | None = None
     rows: Any = None
 
     def __post_init__(self) -> None:
         if self.sets.ndim != 1 or (len(self.sets) and int(self.sets.max()) >= len(self.names)):
             raise InputError("sets= must hold a number of names= for each record, or -1")
-        if len(self.shown) != len(self.names):
-            raise InputError(
-                f"shown= must say of each of {len(self.names)} sets whether it is told"
-            )
-        if self.values is not None and len(self.values) != len(self.sets):
-            raise InputError("values= must hold one value for each record")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,6 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse.csgraph import connected_components
 
-from diskret.outputs.checked import Told
-
 _SECONDS = 5.0  # for one component; what is not decided by then is said to be so
 _TOO_MANY = 20_000  # atoms of a component
 _TRIES = 30  # differences known from before that are set aside
@@ -25,63 +23,53 @@ class Statements:
     Parameters
     ----------
     names
-        Labels of each cell that is shown.
+        Labels of each cell.
     cells
         Shape (cells, atoms), zeros and ones: which atoms a cell holds.
     units
         Shape (atoms,): how many units each atom has.
-    told
-        Shape (cells,): the number of the result's part that tells it.
     """
 
     names: tuple[tuple[str, ...], ...]
     cells: sparse.csr_array
     units: NDArray[np.int64]
-    told: NDArray[np.int64]
 
     @classmethod
     def made(
         cls,
-        told: Sequence[Told],
+        names: tuple[tuple[str, ...], ...],
         sets: Sequence[NDArray[np.int32]],
+        sizes: Sequence[int],
         unit: NDArray[np.int32] | None,
     ) -> Statements:
-        """The statements of some results; `sets`: the set of each record, one array a part."""
-        shown = [
-            np.where((at >= 0) & _shown(one, at), at, -1)
-            for one, at in zip(told, sets, strict=True)
-        ]
+        """The statements of some results.
+
+        Parameters
+        ----------
+        names
+            Labels of the cells of all parts, one part after another.
+        sets
+            For each part, shape (records,): the cell of each record, -1: in none.
+        sizes
+            How many cells each part has.
+        unit
+            Shape (records,): the unit of each record; None: each is one.
+        """
         atom = np.zeros(len(sets[0]) if sets else 0, np.int64)
-        for at in shown:
+        for at in sets:
             atom = np.unique(atom * (int(at.max(initial=0)) + 2) + at + 1, return_inverse=True)[1]
         atoms = int(atom.max(initial=-1)) + 1
         first = np.zeros(atoms, np.int64)
         first[atom[::-1]] = np.arange(len(atom))[::-1]
-        names: list[tuple[str, ...]] = []
-        rows, columns, parts = [], [], []
-        for part, (one, at) in enumerate(zip(told, shown, strict=True)):
-            number = np.full(len(one.names), -1)
-            number[one.shown] = np.arange(int(one.shown.sum())) + len(names)
-            own = at[first]
-            inside = np.flatnonzero(own >= 0)
-            rows.append(number[own[inside]])
-            columns.append(inside)
-            names += [one.names[at] for at in np.flatnonzero(one.shown)]
-            parts += [part] * int(one.shown.sum())
+        begins = np.cumsum([0, *sizes])[:-1]
+        own = [(at[first], begin) for at, begin in zip(sets, begins, strict=True)]
+        rows = [np.where(at >= 0, begin + at, -1) for at, begin in own]
         row = np.concatenate(rows) if rows else np.zeros(0, np.int64)
-        column = np.concatenate(columns) if columns else np.zeros(0, np.int64)
+        column = np.tile(np.arange(atoms), len(sets))[row >= 0]
         cells = sparse.csr_array(
-            (np.ones(len(row)), (row, column)), shape=(len(names), max(atoms, 1))
+            (np.ones(len(column)), (row[row >= 0], column)), shape=(len(names), max(atoms, 1))
         )
-        return cls(tuple(names), cells, _units(atom, atoms, unit), np.array(parts, np.int64))
-
-    def first(self, parts: int) -> NDArray[np.bool_]:
-        """Shape (cells,): what the first parts tell."""
-        return self.told < parts
-
-
-def _shown(told: Told, at: NDArray[np.int32]) -> NDArray[np.bool_]:
-    return told.shown[np.maximum(at, 0)] if len(told.shown) else np.zeros(len(at), bool)
+        return cls(names, cells, _units(atom, atoms, unit))
 
 
 def _units(

@@ -19,7 +19,6 @@ class Statistic:
 
     kind: str
     checks: tuple[str, ...]
-    sums: bool = False  # a sum follows from it
 
 
 _SUM = ("threshold", "dominance", "p_percent", "negative", "missing")
@@ -28,8 +27,8 @@ _SPREAD = ("threshold", "all_equal", "missing")
 #: Name as pandas and Polars have it → what is checked.
 STATISTICS: Mapping[str, Statistic] = {
     "count": Statistic("frequencies", ("threshold", "zero", "group", "missing")),
-    "sum": Statistic("sums", _SUM, sums=True),
-    "mean": Statistic("means", (*_SUM, "all_equal"), sums=True),
+    "sum": Statistic("sums", _SUM),
+    "mean": Statistic("means", (*_SUM, "all_equal")),
     "median": Statistic("quantiles", ("threshold", "few_at_rank", "missing")),
     "std": Statistic("deviations", _SPREAD),
     "var": Statistic("deviations", _SPREAD),
@@ -37,7 +36,7 @@ STATISTICS: Mapping[str, Statistic] = {
     "max": Statistic("extremes", ("threshold", "extremes", "missing")),
 }
 #: A statistic that is not known: nobody can say what it tells.
-UNKNOWN = Statistic("file", ("unknown",))
+UNKNOWN = Statistic("unknown", ("unknown",))
 
 
 def judge(

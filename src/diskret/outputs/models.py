@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from diskret.errors import InputError
 from diskret.outputs.cells import Cells
@@ -17,6 +16,7 @@ from diskret.outputs.judge_cells import dominated, estimated
 from diskret.outputs.profile import Profile
 
 _CHECKS = (
+    "unknown",
     "freedom",
     "support",
     "value_of_one",
@@ -81,9 +81,29 @@ def model(
         *_saturated(x, units, rules),
         *_products(x, y, names, units, rules),
     ]
-    told = _told(x, y, names, str(getattr(results.model, "endog_names", "y")), rows)
+    if type(results.model) not in _understood():
+        found.append(Finding("unknown", rules.verdict("unknown")))
     kept = tuple(one for one in found if one.verdict != "pass")
-    return Checked("regression", results, _CHECKS, kept, rules, told)
+    return Checked("regression", results, _CHECKS, kept, rules, _told(x, names, rows))
+
+
+def columns_of(results: Any) -> tuple[list[tuple[str, NDArray[np.float64]]], Any]:
+    """Names and values of all variables of a fitted model, and what its records are called."""
+    x, y, names, rows = _design(results)
+    dependent = str(getattr(results.model, "endog_names", "y"))
+    return [(dependent, y), *((name, x[:, at]) for at, name in enumerate(names))], rows
+
+
+def _understood() -> tuple[type, ...]:
+    """Models whose coefficients are known to tell the means that are judged here, and no more.
+
+    A quantile regression, for one, runs through single records.
+    """
+    from statsmodels.discrete.discrete_model import Logit, Poisson, Probit
+    from statsmodels.genmod.generalized_linear_model import GLM
+    from statsmodels.regression.linear_model import OLS, WLS
+
+    return (OLS, WLS, GLM, Logit, Probit, Poisson)
 
 
 def _design(
@@ -119,10 +139,20 @@ def _freedom(left: float, rules: Profile) -> list[Finding]:
     return [Finding("freedom", rules.verdict("freedom"), (), blanks)]
 
 
-def _sets(column: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """The records that do not have the most frequent value of a regressor."""
-    values, counts = np.unique(column, return_counts=True)
-    return column != values[counts.argmax()]
+def _sides(
+    column: NDArray[np.float64], units: NDArray[np.int32] | None, threshold: int
+) -> list[NDArray[np.bool_]]:
+    """The records with another value than most; where there are two values, those of each."""
+    number = len(column)
+    inside = column != np.partition(column, number // 2)[number // 2]  # only it can be that of most
+    if 2 * inside.sum() > number:
+        if units is None and number >= 2 * threshold:
+            return []  # no value is that of most
+        values, counts = np.unique(column, return_counts=True)
+        inside = column != values[counts.argmax()]
+    others = column[inside]
+    two = len(others) > 0 and bool((others == others[0]).all())
+    return [inside, ~inside] if two else [inside]
 
 
 def _number(inside: NDArray[np.bool_], units: NDArray[np.int32] | None) -> int:
@@ -138,10 +168,11 @@ def _support(
     few: list[tuple[str, ...]] = []
     one: list[tuple[str, ...]] = []
     for at, name in enumerate(names):
-        number = _number(_sets(x[:, at]), units)
-        if 0 < number < rules.threshold:
+        sides = _sides(x[:, at], units, rules.threshold)
+        numbers = [number for side in sides if (number := _number(side, units))]
+        if any(number < rules.threshold for number in numbers):
             few.append((name,))
-        if number == 1:
+        if 1 in numbers:
             one.append((name,))
     found: list[Finding] = []
     if few:
@@ -157,17 +188,10 @@ def leverage(x: NDArray[np.float64]) -> NDArray[np.float64]:
     scale = np.sqrt(np.einsum("ij,ij->j", x, x))
     scaled = x[:, scale > 0] / scale[scale > 0]
     values, vectors = np.linalg.eigh(scaled.T @ scaled)
-    if values[0] > 1e-10 * values[-1]:
-        factor = np.linalg.cholesky(scaled.T @ scaled)
-        return np.concatenate(
-            [
-                np.sum(solve_triangular(factor, block.T, lower=True) ** 2, axis=0)
-                for block in _blocks(scaled)
-            ]
-        )
-    kept = values > 1e-10 * values[-1]  # regressors that depend on each other count once
+    kept = values > 1e-10 * values.max(initial=0)  # of regressors that hang together, fewer count
     root = vectors[:, kept] / np.sqrt(values[kept])
-    return np.concatenate([np.sum((block @ root) ** 2, axis=1) for block in _blocks(scaled)])
+    found = [np.einsum("ij,ij->i", half, half) for half in (one @ root for one in _blocks(scaled))]
+    return np.concatenate(found)
 
 
 def _blocks(x: NDArray[np.float64]) -> list[NDArray[np.float64]]:
@@ -220,20 +244,20 @@ def _products(
 
 
 def _told(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    names: Sequence[str],
-    variable: str,
-    rows: NDArray[Any] | None,
+    x: NDArray[np.float64], names: Sequence[str], rows: NDArray[Any] | None
 ) -> tuple[Told, ...]:
-    """The records of each regressor that takes one value besides zero, and the sum of y there."""
+    """The records of each value besides zero of regressors that have two values at most."""
     told: list[Told] = []
     for at, name in enumerate(names):
         column = x[:, at]
-        nonzero = column[column != 0]
-        if len(nonzero) and (nonzero == nonzero[0]).all():
-            sets = np.where(column != 0, 0, -1).astype(np.int32)
-            shown = np.ones(1, bool)
-            told.append(Told(sets, ((name,),), shown, rows=rows))
-            told.append(Told(sets, ((name,),), shown, variable, y, rows))
+        values = np.array(sorted({float(column.min()), float(column.max())} - {0.0}))
+        if len(values) and np.isin(column, [0.0, *values]).all():
+            two = len(values) == 2
+            if two and (column == 0).any():
+                continue  # three values
+            sets = np.full(len(column), -1, np.int32)
+            for number, value in enumerate(values):
+                sets[column == value] = number
+            labels = [(f"{name} = {value:g}" if two else name,) for value in values]
+            told.append(Told(sets, tuple(labels), rows))
     return tuple(told)

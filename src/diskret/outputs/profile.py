@@ -36,6 +36,7 @@ KINDS = (
     "regression",
     "test",
     "file",
+    "unknown",
 )
 
 #: Check → the verdict where it finds something, unless a profile says otherwise.
@@ -65,6 +66,7 @@ CHECKS: Mapping[str, Verdict] = {
     # results beside each other
     "difference": "fail",
     "too_large": "review",
+    "records": "review",
     # whatever the result is
     "forbidden": "fail",
     "unknown": "review",

@@ -93,7 +93,7 @@ def crosstab(
     cells, shape = _grouped(axes, numbers, units, margins, counted if numbers is None else None)
     due, findings = judge(cells, statistic, rules, shape)
     missing = _without_code([*rows, *across], rules)
-    told = _told(cells, rows[0].index, str(getattr(values, "name", "")), due.sums)
+    told = _told(cells, rows[0].index)
     return Checked(due.kind, output, due.checks, (*findings, *missing), rules, told)
 
 
@@ -156,18 +156,23 @@ def _axis(variables: Sequence[Any]) -> Axis:
     """The category of each record among those that occur, -1 where a code is missing; labels."""
     import pandas as pd
 
-    codes: NDArray[np.int64] | None = None
-    labels: list[tuple[str, ...]] = [()]
-    for variable in variables:
-        own, categories = pd.factorize(variable, sort=True)
-        labels = [(*before, str(one)) for before in labels for one in categories]
-        joined = own if codes is None else codes * len(categories) + own
-        codes = joined if codes is None else np.where((codes < 0) | (own < 0), -1, joined)
-    all_codes = np.asarray(codes, np.int64)
-    seen, where = np.unique(all_codes[all_codes >= 0], return_inverse=True)
-    dense = np.full(len(all_codes), -1, np.int64)
-    dense[all_codes >= 0] = where
-    return dense, [labels[at] for at in seen]
+    each = [pd.factorize(variable, sort=True) for variable in variables]
+    if len(each) == 1:
+        codes, categories = each[0]
+        return codes, [(str(one),) for one in categories]
+    joined = np.zeros(len(each[0][0]), np.int64)
+    inside = np.ones(len(joined), bool)
+    for own, categories in each:
+        joined = joined * len(categories) + own
+        inside &= own >= 0
+    seen, where = np.unique(joined[inside], return_inverse=True)
+    dense = np.full(len(joined), -1, np.int64)
+    dense[inside] = where
+    parts: list[Any] = []
+    for _, categories in reversed(each):
+        seen, own = np.divmod(seen, max(len(categories), 1))
+        parts.insert(0, categories[own])
+    return dense, [tuple(map(str, one)) for one in zip(*parts, strict=True)]
 
 
 def _grouped(
@@ -211,14 +216,8 @@ def _without_code(variables: Sequence[Any], profile: Profile) -> list[Finding]:
     return [Finding("missing", profile.verdict("missing"), tuple((name,) for name in names))]
 
 
-def _told(cells: Sequence[Cells], index: Any, variable: str, sums: bool) -> tuple[Told, ...]:
+def _told(cells: Sequence[Cells], index: Any) -> tuple[Told, ...]:
     rows = np.asarray(index)
-    told: list[Told] = []
-    for one in cells:
-        shown = np.ones(len(one.names), bool)
-        sets = np.where(one.used, one.at, -1).astype(np.int32)
-        told.append(Told(sets, one.names, shown, rows=rows))
-        if sums and one.values is not None:
-            known = np.where(one.used, one.values, 0.0)
-            told.append(Told(sets, one.names, shown, variable, known, rows))
-    return tuple(told)
+    return tuple(
+        Told(np.where(one.used, one.at, -1).astype(np.int32), one.names, rows) for one in cells
+    )
