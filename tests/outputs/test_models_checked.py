@@ -70,6 +70,29 @@ def test_most_records_may_be_of_one_unit():
     assert found(checked)["value_of_one"] == (("giant",),)
 
 
+def test_category_left_out_is_looked_at():
+    """The intercept is the mean of the few firms of the category without a coefficient."""
+    data = firms()
+    data["kind"] = np.where(data.index < 3, "a", np.where(data.index < 100, "b", "c"))
+    results = smf.ols("turnover ~ kind", data).fit()
+    assert results.params["Intercept"] == pytest.approx(data.turnover[:3].mean())
+    results = smf.ols("turnover ~ kind + size", data).fit()
+    checked = found(model(results))
+    assert "support" not in checked
+    (place,) = checked["reference"]
+    assert "Intercept" in place[0]
+    assert "kind[T.b]" in place[0]
+
+
+def test_dependent_variable_is_looked_at():
+    data = firms()
+    data["ill"] = (data.index < 4).astype(float)
+    fitted = sm.GLM(data.ill, sm.add_constant(data[["size"]]), family=sm.families.Binomial()).fit()
+    assert found(model(fitted))["support"] == (("ill",),)
+    data["none"] = 0.0
+    assert found(model(smf.ols("none ~ size", data).fit()))["all_equal"] == (("none",),)
+
+
 def test_models_that_are_not_understood_are_reviewed():
     """A quantile regression runs through as many records as it has coefficients."""
     data = firms()

@@ -57,7 +57,8 @@ class Statements:
         """
         atom = np.zeros(len(sets[0]) if sets else 0, np.int64)
         for at in sets:
-            atom = np.unique(atom * (int(at.max(initial=0)) + 2) + at + 1, return_inverse=True)[1]
+            width = int(at.max(initial=0)) + 2
+            atom = _renumbered(atom * width + at + 1, width * (int(atom.max(initial=0)) + 1))
         atoms = int(atom.max(initial=-1)) + 1
         first = np.zeros(atoms, np.int64)
         first[atom[::-1]] = np.arange(len(atom))[::-1]
@@ -70,6 +71,15 @@ class Statements:
             (np.ones(len(column)), (row[row >= 0], column)), shape=(len(names), max(atoms, 1))
         )
         return cls(names, cells, _units(atom, atoms, unit))
+
+
+def _renumbered(keys: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
+    """Keys below a bound, numbered from 0 without gaps and in order."""
+    if bound > 4 * len(keys):
+        return np.unique(keys, return_inverse=True)[1]
+    there = np.zeros(bound, np.int64)
+    there[keys] = 1
+    return (np.cumsum(there) - 1)[keys]
 
 
 def _units(
@@ -95,9 +105,9 @@ class Difference:
 
 
 def smallest_difference(
-    statements: Statements, threshold: int, known: NDArray[np.bool_]
+    statements: Statements, threshold: int, known: Sequence[NDArray[np.bool_]] = ()
 ) -> Difference:
-    """The smallest set of fewer than `threshold` units that the cells single out anew.
+    """The smallest set of fewer than `threshold` units that the cells single out.
 
     Found is every union of atoms whose count is a sum and difference of published counts, by any
     factors: a programme chooses atoms (zeros and ones) and factors of cells (real numbers) such
@@ -111,21 +121,22 @@ def smallest_difference(
     threshold
         The fewest units that may be singled out.
     known
-        Shape (cells,): those that were published before; what these single out alone is no news.
+        Each of shape (cells,): cells that are judged already; what those of one array single out
+        among themselves is no news.
     """
     best = Difference()
     unresolved = False
     cells = statements.cells
     links = sparse.block_array([[None, cells], [cells.T, None]]).tocsr()
     label = connected_components(links, directed=False)[1]
-    new = label[: cells.shape[0]][~known]
-    for component in np.unique(new):
+    for component in np.unique(label[: cells.shape[0]]):
         inside = np.flatnonzero(label[: cells.shape[0]] == component)
         atoms = np.flatnonzero(label[cells.shape[0] :] == component)
-        if not (statements.units[atoms] < threshold).any():
+        old = [mask[inside] for mask in known]
+        if any(mask.all() for mask in old) or not (statements.units[atoms] < threshold).any():
             continue
         part = cells[inside][:, atoms]
-        found = _in_component(part, statements.units[atoms], threshold, known[inside])
+        found = _in_component(part, statements.units[atoms], threshold, old)
         unresolved |= found.unresolved
         if found.statements and (not best.statements or found.units < best.units):
             best = Difference(found.units, tuple(int(inside[one]) for one in found.statements))
@@ -135,7 +146,10 @@ def smallest_difference(
 
 
 def _in_component(
-    cells: sparse.csr_array, units: NDArray[np.int64], threshold: int, known: NDArray[np.bool_]
+    cells: sparse.csr_array,
+    units: NDArray[np.int64],
+    threshold: int,
+    known: Sequence[NDArray[np.bool_]],
 ) -> Difference:
     number, atoms = cells.shape
     if atoms > _TOO_MANY:
@@ -167,7 +181,7 @@ def _in_component(
         wanted = choose @ chosen
         if not _singled_out(cells, wanted):
             return Difference(unresolved=True)  # an answer that does not add up proves nothing
-        if not _singled_out(cells[known], wanted):
+        if not any(_singled_out(cells[mask], wanted) for mask in known):
             used = np.flatnonzero(np.abs(solved.x[:number]) > 1e-6)
             return Difference(int(round(float(units @ wanted))), tuple(int(one) for one in used))
         # known already: another set is asked for

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding, Told
+from diskret.outputs.differences import Statements, smallest_difference
 from diskret.outputs.judge_cells import dominated, estimated
 from diskret.outputs.profile import Profile
 
@@ -19,7 +20,9 @@ _CHECKS = (
     "unknown",
     "freedom",
     "support",
+    "reference",
     "value_of_one",
+    "all_equal",
     "leverage",
     "saturated",
     "sum_of_products",
@@ -74,9 +77,13 @@ def model(
     rules = Profile.read(profile)
     x, y, names, rows = _design(results)
     units = _units(unit, len(y))
+    told = _told(x, names, rows)
+    dependent = _dependent(results)
     found = [
         *_freedom(float(results.df_resid), rules),
-        *_support(x, names, units, rules),
+        *_support([*x.T, y], [*names, dependent], units, rules),
+        *_reference(told, units, rules),
+        *_equal(y, dependent, rules),
         *_leverage(x, rules),
         *_saturated(x, units, rules),
         *_products(x, y, names, units, rules),
@@ -84,14 +91,17 @@ def model(
     if type(results.model) not in _understood():
         found.append(Finding("unknown", rules.verdict("unknown")))
     kept = tuple(one for one in found if one.verdict != "pass")
-    return Checked("regression", results, _CHECKS, kept, rules, _told(x, names, rows))
+    return Checked("regression", results, _CHECKS, kept, rules, told)
 
 
 def columns_of(results: Any) -> tuple[list[tuple[str, NDArray[np.float64]]], Any]:
     """Names and values of all variables of a fitted model, and what its records are called."""
     x, y, names, rows = _design(results)
-    dependent = str(getattr(results.model, "endog_names", "y"))
-    return [(dependent, y), *((name, x[:, at]) for at, name in enumerate(names))], rows
+    return [(_dependent(results), y), *((name, x[:, at]) for at, name in enumerate(names))], rows
+
+
+def _dependent(results: Any) -> str:
+    return str(getattr(results.model, "endog_names", "y"))
 
 
 def _understood() -> tuple[type, ...]:
@@ -115,7 +125,7 @@ def _design(
             f"results= must be a fitted model of statsmodels with regressors, not "
             f"{type(results).__name__}; say model.fit() first"
         )
-    x = np.asarray(fitted.exog, np.float64)
+    x = np.asfortranarray(fitted.exog, np.float64)  # read column by column
     y = np.asarray(fitted.endog, np.float64)
     if x.ndim != 2 or y.ndim != 1:
         raise InputError("results= must be a model of one dependent variable")
@@ -160,15 +170,15 @@ def _number(inside: NDArray[np.bool_], units: NDArray[np.int32] | None) -> int:
 
 
 def _support(
-    x: NDArray[np.float64],
+    variables: Sequence[NDArray[np.float64]],
     names: Sequence[str],
     units: NDArray[np.int32] | None,
     rules: Profile,
 ) -> list[Finding]:
     few: list[tuple[str, ...]] = []
     one: list[tuple[str, ...]] = []
-    for at, name in enumerate(names):
-        sides = _sides(x[:, at], units, rules.threshold)
+    for column, name in zip(variables, names, strict=True):
+        sides = _sides(column, units, rules.threshold)
         numbers = [number for side in sides if (number := _number(side, units))]
         if any(number < rules.threshold for number in numbers):
             few.append((name,))
@@ -181,6 +191,30 @@ def _support(
     if one:
         found.append(Finding("value_of_one", rules.verdict("value_of_one"), tuple(one)))
     return found
+
+
+def _reference(
+    told: Sequence[Told], units: NDArray[np.int32] | None, rules: Profile
+) -> list[Finding]:
+    """Few units that sums and differences of regressors single out, as the category left out is."""
+    parts = [(one.names, one.sets) for one in told]
+    names = tuple(label for labels, _ in parts for label in labels)
+    sizes = [len(labels) for labels, _ in parts]
+    statements = Statements.made(names, [sets for _, sets in parts], sizes, units)
+    found = smallest_difference(statements, rules.threshold)
+    if found.unresolved:
+        return [Finding("too_large", rules.verdict("too_large"))]
+    if len(found.statements) < 2:  # one regressor is judged by itself
+        return []
+    place = (" ± ".join(names[one][0] for one in found.statements),)
+    blanks = {"threshold": rules.threshold}
+    return [Finding("reference", rules.verdict("reference"), (place,), blanks)]
+
+
+def _equal(y: NDArray[np.float64], name: str, rules: Profile) -> list[Finding]:
+    if len(y) and bool((y == y[0]).all()):
+        return [Finding("all_equal", rules.verdict("all_equal"), ((name,),))]
+    return []
 
 
 def leverage(x: NDArray[np.float64]) -> NDArray[np.float64]:

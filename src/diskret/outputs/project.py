@@ -219,15 +219,15 @@ class Project:
 
     def _differences(self, checked: Checked) -> list[Finding]:
         statements, told_by = self._statements([*self._accepted, Accepted("", checked)])
-        known = np.array([bool(name) for name in told_by], bool)
-        found = smallest_difference(statements, self._profile.threshold, known)
+        old = np.array([bool(name) for name in told_by], bool)
+        found = smallest_difference(statements, self._profile.threshold, [old, ~old])
         check = "too_large" if found.unresolved else "difference"
         verdict = self._profile.verdict(check)
         if verdict == "pass" or not (found.unresolved or found.statements):
             return []
         others = sorted({told_by[one] for one in found.statements} - {""})
         places = [_place(told_by[one], statements.names[one]) for one in found.statements]
-        blanks = {"other": ", ".join(others) or "itself", "units": found.units}
+        blanks = {"other": ", ".join(others), "units": found.units}
         return [Finding(check, verdict, tuple(places), blanks)]
 
     def _statements(self, results: Sequence[Accepted]) -> tuple[Statements, list[str]]:
