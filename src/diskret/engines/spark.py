@@ -21,8 +21,8 @@ from diskret.engines.records import Contributors, Survey
 from diskret.engines.stepwise import surveyed
 from diskret.errors import InputError
 from diskret.io import Source
-from diskret.io.files import parquet_schemas
 from diskret.io.frames import arrow_to_frame, first_line
+from diskret.io.parquet_files import parquet_schemas
 
 
 class SparkEngine(Engine):

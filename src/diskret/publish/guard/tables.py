@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import Form, misfits, read_json
+from diskret.io.parquet_files import read_plain_parquet
 from diskret.publish.contract import NEEDED
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.exchange import EXCHANGE
