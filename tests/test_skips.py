@@ -51,6 +51,19 @@ def test_groups_of_tests_are_kept_in_one_process(request):
         assert request.node.nodeid.endswith("@kept together")
 
 
+@pytest.fixture(scope="module")
+def prepared_once(request, tmp_path_factory):
+    """Fails if another process of this run has prepared it already."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if hasattr(request.config, "workerinput") else folder
+    (folder / "prepared once").touch(exist_ok=False)
+
+
+@pytest.mark.parametrize("test", range(4))
+def test_a_file_is_kept_in_one_process(prepared_once, test):
+    """Even without a group."""
+
+
 def test_without_reference_data_what_needs_them_is_left_out_or_fails(run):
     report = run("-m", "not reference")
     assert "2 skipped, 1 deselected" in report
