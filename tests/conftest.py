@@ -28,7 +28,7 @@ def pytest_xdist_make_scheduler(config, log):
     """A file without a group is a group: what it prepares is prepared in one process only."""
     from xdist.scheduler import LoadGroupScheduling
 
-    class Files(LoadGroupScheduling):
+    class Files(LoadGroupScheduling):  # pyright: ignore[reportUntypedBaseClass]
         def _split_scope(self, nodeid):
             return super()._split_scope(nodeid).partition("::")[0]
 
