@@ -54,6 +54,7 @@ PUBLIC = [
     "utility",
     "verify",
     "write",
+    "write_perturbed_records",
 ]
 
 PROMISED = {
