@@ -66,6 +66,7 @@ CHECKS: Mapping[str, Verdict] = {
     "residuals": "fail",
     # results beside each other
     "difference": "fail",
+    "rest": "fail",
     "too_large": "review",
     "records": "review",
     # whatever the result is
