@@ -22,8 +22,8 @@ from diskret.io import Coded, FrameKind, Source, coded, renewed, returned, sourc
 from diskret.io.categories import declared_orders, keeps_order
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, numbers
+from diskret.io.files import parquet_rows
 from diskret.io.frames import NO_RECORDS, in_memory, spelled
-from diskret.io.parquet_files import parquet_rows
 from diskret.io.placed import placed
 from diskret.io.record_errors import RecordError
 from diskret.io.returned import rows_of_frame

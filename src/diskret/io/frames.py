@@ -19,15 +19,15 @@ from diskret.io.columns import check_names, some
 from diskret.io.csv_files import csv_source, read_csv
 from diskret.io.data_file import DataFile
 from diskret.io.database import PostgresTable
-from diskret.io.fixed import Column, fixed_table
-from diskret.io.json_stat import read_json_stat
-from diskret.io.parquet_files import (
+from diskret.io.files import (
     parquet_blocks,
     parquet_columns,
     parquet_parts,
     parquet_schemas,
     read_parquet,
 )
+from diskret.io.fixed import Column, fixed_table
+from diskret.io.json_stat import read_json_stat
 from diskret.io.px import read_px
 from diskret.io.sdmx_csv import read_sdmx_csv
 from diskret.io.sources import FrameKind, Source

@@ -7,6 +7,13 @@ if TYPE_CHECKING:
     from diskret.outputs.checked import Checked as Checked
     from diskret.outputs.checked import Finding as Finding
     from diskret.outputs.checked import Told as Told
+    from diskret.outputs.formulas import glm as glm
+    from diskret.outputs.formulas import logit as logit
+    from diskret.outputs.formulas import ols as ols
+    from diskret.outputs.formulas import phreg as phreg
+    from diskret.outputs.formulas import poisson as poisson
+    from diskret.outputs.formulas import probit as probit
+    from diskret.outputs.formulas import wls as wls
     from diskret.outputs.models import model as model
     from diskret.outputs.profile import Profile as Profile
     from diskret.outputs.project import Project as Project
@@ -20,10 +27,32 @@ _HOME = {
     "Project": "project",
     "Told": "checked",
     "crosstab": "tables",
+    "glm": "formulas",
+    "logit": "formulas",
+    "ols": "formulas",
+    "phreg": "formulas",
+    "poisson": "formulas",
+    "probit": "formulas",
+    "wls": "formulas",
     "model": "models",
 }
 
-__all__ = ["Checked", "Finding", "Profile", "Project", "Told", "crosstab", "model"]
+__all__ = [
+    "Checked",
+    "Finding",
+    "Profile",
+    "Project",
+    "Told",
+    "crosstab",
+    "glm",
+    "logit",
+    "model",
+    "ols",
+    "phreg",
+    "poisson",
+    "probit",
+    "wls",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding, Told
 from diskret.outputs.judge_cells import STATISTICS, judge
 from diskret.outputs.profile import Profile
+from diskret.outputs.units import units_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,8 +49,8 @@ def crosstab(
     normalize
         Shares instead of counts, as pandas makes them; they are judged as the counts.
     unit
-        A Series: whom each record belongs to. Units are counted, and their contributions
-        judged. None: each record is one.
+        A Series: whom each record belongs to; records are found in it by their index. Units
+        are counted, and their contributions judged. None: each record is one.
     profile
         The institution's rules; see `Profile.read`.
 
@@ -79,7 +80,7 @@ def crosstab(
 
     rules = Profile.read(profile)
     rows, across = _variables(index, "index"), _variables(columns, "columns")
-    _check_same_records([*rows, *across, values, unit])
+    _check_same_records([*rows, *across, values])
     if (values is None) != (aggfunc is None):
         raise InputError("values= and aggfunc= go together: give both, or none to count records")
     output = pd.crosstab(
@@ -88,13 +89,15 @@ def crosstab(
     statistic = _statistic(aggfunc)
     axes = [_axis(rows), _axis(across)]
     numbers = None if values is None or statistic == "count" else _numbers(values)
-    units = None if unit is None else pd.factorize(unit, use_na_sentinel=False)[0].astype(np.int32)
+    units = units_of(unit, rows[0].index, len(rows[0]))
     counted = None if values is None else ~np.asarray(values.isna())
     cells, shape = _grouped(axes, numbers, units, margins, counted if numbers is None else None)
     due, findings = judge(cells, statistic, rules, shape)
     missing = _without_code([*rows, *across], rules)
-    told = _told(cells, rows[0].index)
-    return Checked(due.kind, output, due.checks, (*findings, *missing), rules, told)
+    told = _told(cells, rows[0].index, "" if values is None else str(values.name))
+    series = [*rows, *across, *([] if values is None else [values])]
+    made_from = {str(one.name): one.to_numpy() for one in series}
+    return Checked(due.kind, output, due.checks, (*findings, *missing), rules, told, made_from)
 
 
 def _variables(given: Any, argument: str) -> list[pd.Series[Any]]:
@@ -216,8 +219,10 @@ def _without_code(variables: Sequence[Any], profile: Profile) -> list[Finding]:
     return [Finding("missing", profile.verdict("missing"), tuple((name,) for name in names))]
 
 
-def _told(cells: Sequence[Cells], index: Any) -> tuple[Told, ...]:
+def _told(cells: Sequence[Cells], index: Any, variable: str) -> tuple[Told, ...]:
     rows = np.asarray(index)
-    return tuple(
-        Told(np.where(one.used, one.at, -1).astype(np.int32), one.names, rows) for one in cells
-    )
+    told: list[Told] = []
+    for one in cells:
+        sets = np.where(one.used, one.at, -1).astype(np.int32)
+        told.append(Told(sets, one.names, rows, one.values, "" if one.values is None else variable))
+    return tuple(told)

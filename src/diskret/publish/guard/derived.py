@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import read_json
-from diskret.io.parquet_files import read_plain_parquet
 from diskret.publish.derived import COMBINED, DERIVED, combined_outline, derived_outline
 from diskret.publish.read import Releases
 from diskret.tables import Derived, Published, SideBySide

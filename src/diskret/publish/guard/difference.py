@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.errors import InputError
+from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import read_json
-from diskret.io.parquet_files import read_plain_parquet
 from diskret.publish.difference import PREVIOUS, difference_outline, read_outline
 from diskret.publish.read import Releases
 from diskret.tables import Difference, Published

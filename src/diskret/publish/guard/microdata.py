@@ -19,9 +19,9 @@ import pyarrow.csv as pa_csv
 from diskret.errors import InputError, VerificationError
 from diskret.io.code_book import CodeBook
 from diskret.io.data_file import DataFile
+from diskret.io.files import read_plain_parquet
 from diskret.io.formulas import without_marks
 from diskret.io.from_json import Form, misfits, read_json
-from diskret.io.parquet_files import read_plain_parquet
 from diskret.io.statistical import read_statistical
 from diskret.publish.contract import NEEDED, Records
 from diskret.publish.digests import CERTIFICATE

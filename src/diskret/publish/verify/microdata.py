@@ -19,8 +19,8 @@ from diskret.attack.microdata.certify_safe import check_minimum
 from diskret.attack.microdata.claims import Safe
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.columns import content
+from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import anything, check_form, read_json
-from diskret.io.parquet_files import read_plain_parquet
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
 from diskret.publish.contract import NEEDED
