@@ -30,12 +30,12 @@ def column(draw, kind, number, categories):
     return texts.astype(kind)
 
 
-def both(rows, columns, values, aggfunc, margins, normalize):
-    sides = [[axis_of(one) for one in side] for side in (rows, columns)]
-    groups = Groups(tuple(Axis.joined(side) for side in sides), len(rows[0]))
-    ours = filled(groups, [rows, columns], values, aggfunc, margins, normalize)
+def both(sides, values, aggfunc, margins, normalize):
+    axes = tuple(Axis.joined([axis_of(one) for one in side]) for side in sides)
+    groups = Groups(axes, len(sides[0][0]))
+    ours = filled(groups, sides, values, aggfunc, margins, normalize)
     theirs = pd.crosstab(
-        rows, columns, values=values, aggfunc=aggfunc, margins=margins, normalize=normalize
+        *sides, values=values, aggfunc=aggfunc, margins=margins, normalize=normalize
     )
     return ours, theirs
 
@@ -63,7 +63,7 @@ def test_is_what_pandas_makes(data):
         values = values.round().astype("int64") if data.draw(st.booleans()) else values
     margins = data.draw(st.booleans())
     normalize = False if aggfunc else data.draw(st.sampled_from([False, True, "index", "columns"]))
-    ours, theirs = both(*sides, values, aggfunc, margins, normalize)
+    ours, theirs = both(sides, values, aggfunc, margins, normalize)
     if ours is not None:
         pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
     else:
@@ -75,7 +75,7 @@ def test_the_common_case_is_filled(aggfunc):
     draw = np.random.default_rng(1)
     sides = [[column(draw, "str", 1000, 3)], [column(draw, "int64", 1000, 4)]]
     values = None if aggfunc is None else pd.Series(draw.normal(size=1000))
-    ours, theirs = both(*sides, values, aggfunc, True, False)
+    ours, theirs = both(sides, values, aggfunc, True, False)
     pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
 
 

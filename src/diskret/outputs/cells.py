@@ -85,8 +85,8 @@ class Cells:
         """Shape (cells,): the sum of the contributions of each cell, all taken as positive."""
         if self.unit is None and self.parts is not None:
             return self._added(self.parts.sizes)
-        at, values = self.contributions
-        return np.bincount(at, np.abs(values), len(self.names)).astype(np.float64)
+        at = self.contributions[0]
+        return np.bincount(at, self._absolute, len(self.names)).astype(np.float64)
 
     @cached_property
     def negative(self) -> NDArray[np.bool_]:
@@ -94,7 +94,10 @@ class Cells:
         if self.unit is None and self.parts is not None:
             return self._added(self.parts.negative) > 0
         at, values = self.contributions
-        return np.bincount(at[values < 0], minlength=len(self.names)) > 0
+        below = values < 0
+        if not below.any():
+            return np.zeros(len(self.names), bool)
+        return np.bincount(at[below], minlength=len(self.names)) > 0
 
     @cached_property
     def lost(self) -> NDArray[np.bool_]:
@@ -111,8 +114,8 @@ class Cells:
             at = np.tile(self._into, number)
             return _largest(at, top.reshape(-1), number, len(self.names))
         if len(self._largest) < number:
-            at, values = self.contributions
-            self._largest[:] = _largest(at, np.abs(values), max(number, 2), len(self.names))
+            at = self.contributions[0]
+            self._largest[:] = _largest(at, self._absolute, max(number, 2), len(self.names))
         return np.array(self._largest[:number])
 
     def units_where(self, condition: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -162,7 +165,7 @@ class Cells:
     def _all_used(self) -> bool:
         return bool(self.used.all())
 
-    def _of_used(self, column: NDArray[np.generic]) -> NDArray[np.generic]:
+    def _of_used(self, column: NDArray[Any]) -> NDArray[Any]:
         return column if self._all_used else column[self.used]
 
     @cached_property
@@ -176,6 +179,11 @@ class Cells:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         keys = self.records[0].astype(np.int64) * self._width + self._of_used(self.unit)
         return np.unique(keys, return_inverse=True)
+
+    @cached_property
+    def _absolute(self) -> NDArray[np.float64]:
+        """The contributions by size."""
+        return np.abs(self.contributions[1]) if self.negative.any() else self.contributions[1]
 
     @cached_property
     def _largest(self) -> list[NDArray[np.float64]]:
@@ -194,13 +202,21 @@ class Cells:
 def _largest(
     at: NDArray[Any], sizes: NDArray[np.float64], number: int, cells: int
 ) -> NDArray[np.float64]:
-    """Shape (number, cells): the largest of some numbers, at least 0; `sizes` is written to."""
+    """Shape (number, cells): the largest of some numbers that are not negative."""
+    if len(at) > 4 * _SOME:  # no smaller ones than the last among some are among the largest of all
+        least = _largest(at[:_SOME], sizes[:_SOME], number, cells)[-1]
+        large = np.flatnonzero(sizes >= least[at])
+        at, sizes = at[large], sizes[large]
+    else:
+        sizes = sizes.copy()
     found = np.zeros((number, cells))
     for rank in range(number):
         np.maximum.at(found[rank], at, sizes)
-        if rank + 1 < number:
-            is_top = np.flatnonzero(sizes == found[rank][at])
-            first = np.full(cells, -1)
-            first[at[is_top[::-1]]] = is_top[::-1]
-            sizes[first[first >= 0]] = -1
+        is_top = np.flatnonzero(sizes == found[rank][at])
+        first = np.full(cells, -1)
+        first[at[is_top[::-1]]] = is_top[::-1]
+        sizes[first[first >= 0]] = -1
     return found
+
+
+_SOME = 20_000

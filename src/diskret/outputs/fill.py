@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.outputs.groups import Groups
 
@@ -51,8 +52,7 @@ def filled(
         or values.isna().any()
     ):
         return None
-    first = np.full(len(groups.names), -1)
-    first[groups.at[::-1]] = np.arange(groups.records)[::-1]
+    first = _first(groups.at, len(groups.names))
     there = np.flatnonzero(first >= 0)
     rows, columns = ([one.iloc[first[there]] for one in side] for side in variables)
     if values is None:
@@ -63,7 +63,8 @@ def filled(
         )
         return table.fillna(0).astype(np.int64) if normalize is False else table
     column = pd.Series(values.to_numpy())
-    inner = column.groupby(groups.at).agg(aggfunc).to_numpy()  # of the cells that are there
+    full = len(there) == len(groups.names)
+    inner = _of_each(column, groups.at, len(there) if full else 0, aggfunc)
     if np.isnan(inner).any():  # such as the deviation of one value
         return None
     shown = pd.Series(inner, index=rows[0].index)
@@ -72,9 +73,32 @@ def filled(
         for total in groups.totals:
             if any(total.kept):
                 at = total.into.astype(np.int32)[groups.at]
-                numbers = column.groupby(at).agg(aggfunc).to_numpy()
+                numbers = _of_each(column, at, len(total.names), aggfunc)
             else:  # pandas adds up all in another order than groups
                 numbers = np.array([getattr(column, aggfunc)()])
             row, at = (slice(-1) if one else slice(-1, None) for one in total.kept)
             table.iloc[row, at] = numbers.reshape(table.iloc[row, at].shape)
     return table
+
+
+def _first(at: NDArray[np.int32], cells: int) -> NDArray[np.int64]:
+    """The first record of each cell; -1 where there is none."""
+    first = np.full(cells, -1)
+    some = at[: 50 * cells]
+    first[some[::-1]] = np.arange(len(some))[::-1]
+    if len(some) < len(at) and (first < 0).any():
+        first[at[::-1]] = np.arange(len(at))[::-1]
+    return first
+
+
+def _of_each(column: Any, at: NDArray[np.int32], cells: int, aggfunc: str) -> NDArray[Any]:
+    """The statistic of each cell that has records.
+
+    `cells`: how many there are if all have some: pandas need not look for them then.
+    """
+    import pandas as pd
+
+    if not cells:
+        return column.groupby(at).agg(aggfunc).to_numpy()
+    known = pd.Categorical.from_codes(at, range(cells), validate=False)
+    return column.groupby(known, observed=False).agg(aggfunc).to_numpy()

@@ -73,6 +73,8 @@ class Part:
         The inner cells first, then the margins.
     shape
         Numbers of categories of the inner cells, for shares of rows and columns.
+    variable
+        What the values of the cells are called.
     label
         What the statistic is called where there are several.
     """
@@ -80,6 +82,7 @@ class Part:
     statistic: Statistic
     cells: Sequence[Cells]
     shape: tuple[int, ...] = ()
+    variable: str = ""
     label: tuple[str, ...] = ()
 
 
@@ -111,7 +114,9 @@ def _found(check: str, parts: Sequence[Part], profile: Profile) -> Finding | Non
         for number, group in enumerate(part.cells):
             shape = part.shape if number == 0 else ()
             for where, said in _CHECKS[check](_Case(group, part.statistic, profile, shape)):
-                places |= {(*group.names[at], *part.label): None for at in np.flatnonzero(where)}
+                places |= {
+                    (*group.names[int(at)], *part.label): None for at in np.flatnonzero(where)
+                }
                 blanks = said if where.any() else blanks
     return Finding(check, verdict, tuple(places), blanks) if places else None
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding, Told
 from diskret.outputs.judge_cells import Part, judge
 from diskret.outputs.profile import Profile
@@ -18,6 +17,7 @@ def judged(
     parts: Sequence[Part],
     profile: Profile,
     rows: Any,
+    made_from: Mapping[str, Any],
     without_code: Sequence[str] = (),
     more: Sequence[Finding] = (),
     kind: str | None = None,
@@ -34,6 +34,8 @@ def judged(
         The rules.
     rows
         What each record is called in the frame; None: its number.
+    made_from
+        The variables that it is made from, by name.
     without_code
         Variables that have no category for some records.
     more
@@ -49,17 +51,22 @@ def judged(
     if "unknown" in made:
         checks = dict.fromkeys(made)
     kept = tuple(one for one in more if one.verdict != "pass")
-    told = _told([cells for part in parts for cells in part.cells], rows)
-    return Checked(kind or own, output, tuple(checks), (*found, *kept), profile, told)
+    return Checked(
+        kind or own, output, tuple(checks), (*found, *kept), profile, _told(parts, rows), made_from
+    )
 
 
-def _told(cells: Sequence[Cells], rows: Any) -> tuple[Told, ...]:
+#: Kinds that tell the sums of cells, or numbers that these follow from.
+_SUMS = ("sums", "means", "ratios")
+
+
+def _told(parts: Sequence[Part], rows: Any) -> tuple[Told, ...]:
     """The records of each cell, once where several statistics are shown of the same cells."""
-    told: list[Told] = []
-    seen: set[int] = set()
-    for one in cells:
-        sets = one.at if one.used.all() else np.where(one.used, one.at, np.int32(-1))
-        if id(one) not in seen:
-            told.append(Told(sets, tuple(one.names), rows))
-        seen.add(id(one))
-    return tuple(told)
+    told: dict[tuple[int, bool], Told] = {}
+    for part in parts:
+        sums = part.statistic.kind in _SUMS
+        for one in part.cells:
+            sets = one.at if one.used.all() else np.where(one.used, one.at, np.int32(-1))
+            values, variable = (one.values, part.variable) if sums else (None, "")
+            told.setdefault((id(one), sums), Told(sets, tuple(one.names), rows, values, variable))
+    return tuple(told.values())

@@ -15,6 +15,7 @@ from diskret.outputs.checked import Checked, Finding, Told
 from diskret.outputs.differences import Statements, smallest_difference
 from diskret.outputs.judge_cells import dominated, estimated
 from diskret.outputs.profile import Profile
+from diskret.outputs.units import units_of
 
 _CHECKS = (
     "unknown",
@@ -49,7 +50,8 @@ def model(
     results
         What ``fit()`` of an OLS, WLS, GLM, Logit, Probit or Poisson model of statsmodels returns.
     unit
-        One value for each record of the model: whom it belongs to. None: each record is a unit.
+        Whom each record belongs to: a Series that has the records in its index, or one value
+        for each record of the model. None: each record is a unit.
     profile
         The institution's rules; see `Profile.read`.
 
@@ -76,9 +78,9 @@ def model(
     """
     rules = Profile.read(profile)
     x, y, names, rows = _design(results)
-    units = _units(unit, len(y))
+    units = units_of(unit, rows, len(y))
     told = _told(x, names, rows)
-    dependent = _dependent(results)
+    dependent = str(getattr(results.model, "endog_names", "y"))
     found = [
         *_freedom(float(results.df_resid), rules),
         *_support([*x.T, y], [*names, dependent], units, rules),
@@ -91,17 +93,8 @@ def model(
     if type(results.model) not in _understood():
         found.append(Finding("unknown", rules.verdict("unknown")))
     kept = tuple(one for one in found if one.verdict != "pass")
-    return Checked("regression", results, _CHECKS, kept, rules, told)
-
-
-def columns_of(results: Any) -> tuple[list[tuple[str, NDArray[np.float64]]], Any]:
-    """Names and values of all variables of a fitted model, and what its records are called."""
-    x, y, names, rows = _design(results)
-    return [(_dependent(results), y), *((name, x[:, at]) for at, name in enumerate(names))], rows
-
-
-def _dependent(results: Any) -> str:
-    return str(getattr(results.model, "endog_names", "y"))
+    made_from = {dependent: y, **{name: x[:, at] for at, name in enumerate(names)}}
+    return Checked("regression", results, _CHECKS, kept, rules, told, made_from)
 
 
 def _understood() -> tuple[type, ...]:
@@ -131,15 +124,6 @@ def _design(
         raise InputError("results= must be a model of one dependent variable")
     labels = getattr(getattr(fitted, "data", None), "row_labels", None)
     return x, y, list(fitted.exog_names), None if labels is None else np.asarray(labels)
-
-
-def _units(unit: Any, records: int) -> NDArray[np.int32] | None:
-    if unit is None:
-        return None
-    numbers = np.unique(np.asarray(unit), return_inverse=True)[1].astype(np.int32)
-    if len(numbers) != records:
-        raise InputError(f"unit= has {len(numbers)} values, the model {records} records")
-    return numbers
 
 
 def _freedom(left: float, rules: Profile) -> list[Finding]:

@@ -39,7 +39,7 @@ def quantiles(cells: Cells, share: float, interpolation: str = "linear") -> NDAr
 
 def modes(cells: Cells) -> NDArray[np.float64]:
     """Shape (cells,): the most frequent value, the smallest if there are several; NaN: none."""
-    values, begins, number = cells.in_order
+    values, _, number = cells.in_order
     found = np.full(len(number), np.nan)
     if not len(values):
         return found

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io.columns import check_names
 from diskret.outputs.groups import Axis, Groups
+from diskret.outputs.units import units_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,46 +151,3 @@ def numbers_of(column: Any) -> NDArray[np.float64]:
     if np.isinf(found).any():
         raise InputError(f"values {name!r} hold an infinite number: no share of a sum can be told")
     return found
-
-
-def units_of(unit: Any, rows: Any, number: int) -> NDArray[np.int32] | None:
-    """The unit of each record, numbered from 0.
-
-    Parameters
-    ----------
-    unit
-        One value for each record; or a pandas Series that names the unit of each record of a
-        larger frame, which records are looked up in by their index. None: each record is one.
-    rows
-        The index of the records; None: there is none.
-    number
-        How many records there are.
-
-    Raises
-    ------
-    InputError
-        It has another length, or lacks a record.
-    """
-    if unit is None:
-        return None
-    if known.is_pandas_series(unit):
-        import pandas as pd
-
-        if rows is not None and not (unit.index is rows or unit.index.equals(rows)):
-            check_index(unit.index)
-            at = unit.index.get_indexer(rows)
-            if (at < 0).any():
-                raise InputError(
-                    f"{unit.name!r} and the records have different indexes: take them from one "
-                    "frame, so that it is known which values belong together"
-                )
-            unit = unit.iloc[at]
-        codes = pd.factorize(unit, use_na_sentinel=False)[0]
-    else:
-        try:
-            codes = axis_of(unit, missing=True).codes
-        except TypeError:
-            codes = np.unique(np.asarray(unit), return_inverse=True)[1]
-    if len(codes) != number:
-        raise InputError(f"unit= has {len(codes)} values, and there are {number} records")
-    return codes.astype(np.int32)

@@ -15,7 +15,8 @@ from diskret.outputs.groups import Axis, Groups
 from diskret.outputs.judge_cells import STATISTICS, UNKNOWN, Part
 from diskret.outputs.judged import judged
 from diskret.outputs.profile import Profile
-from diskret.outputs.records import axis_of, check_index, numbers_of, units_of
+from diskret.outputs.records import axis_of, check_index, numbers_of
+from diskret.outputs.units import units_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +51,8 @@ def crosstab(
     normalize
         Shares instead of counts, as pandas makes them; they are judged as the counts.
     unit
-        A Series: whom each record belongs to. Units are counted, and their contributions
-        judged. None: each record is one.
+        A Series: whom each record belongs to; records are found in it by their index. Units
+        are counted, and their contributions judged. None: each record is one.
     profile
         The institution's rules; see `Profile.read`.
 
@@ -97,13 +98,16 @@ def crosstab(
     units = units_of(unit, rows[0].index, len(rows[0]))
     inner = groups.cells(numbers, units, counted)
     totals = [inner.together(one.names, one.into) for one in groups.totals] if margins else []
-    part = Part(STATISTICS.get(statistic, UNKNOWN), [inner, *totals], groups.shape)
+    variable = "" if values is None else str(values.name)
+    part = Part(STATISTICS.get(statistic, UNKNOWN), [inner, *totals], groups.shape, variable)
     lost = [
         str(one.name)
         for one, axis in zip([*rows, *across], [*sides[0], *sides[1]], strict=True)
         if (axis.codes < 0).any()
     ]
-    return judged(output, [part], rules, rows[0].index, lost)
+    series = [*rows, *across, *([] if values is None else [values])]
+    made_from = {str(one.name): one for one in series}
+    return judged(output, [part], rules, rows[0].index, made_from, lost)
 
 
 def _variables(given: Any, argument: str) -> list[pd.Series[Any]]:
