@@ -25,6 +25,7 @@ LAZY = {
     "pg8000": EXTRA,
     "polars": EXTRA,
     "py4j": EXTRA,
+    "pyproj": EXTRA,
     "pyreadstat": EXTRA,
     "pyspark": EXTRA,
     "statsmodels": EXTRA,

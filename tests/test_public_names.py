@@ -48,6 +48,7 @@ PUBLIC = [
     "round_table",
     "rules",
     "run_job",
+    "spatial",
     "suppress",
     "tables_up_to",
     "tabulate",

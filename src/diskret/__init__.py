@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from diskret import plan as plan
     from diskret import risk as risk
     from diskret import rules as rules
+    from diskret import spatial as spatial
     from diskret import utility as utility
     from diskret.anonymize.data import Microdata as Microdata
     from diskret.anonymize.result import MicrodataResult as MicrodataResult
@@ -97,6 +98,7 @@ __all__ = [
     "round_table",
     "rules",
     "run_job",
+    "spatial",
     "suppress",
     "tables_up_to",
     "tabulate",
@@ -115,6 +117,7 @@ _MODULES = {
     "plan": "plan",
     "risk": "risk",
     "rules": "rules",
+    "spatial": "spatial",
     "utility": "utility",
 }
 _HOME = {
