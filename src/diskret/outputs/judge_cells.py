@@ -31,6 +31,7 @@ class Statistic:
         return replace(self, value=value)
 
 
+_COUNT = Statistic("frequencies", ("threshold", "zero", "group"))
 _SUM = ("threshold", "dominance", "p_percent", "negative", "missing")
 _SPREAD = ("threshold", "all_equal", "missing")
 _EXTREMES = ("threshold", "extremes", "missing")
@@ -42,11 +43,17 @@ SHARES = Statistic("ratios", _SUM)
 CONCENTRATION = Statistic("concentration", _SUM)
 #: The largest contribution, or what gives it away.
 LARGEST = Statistic("concentration", (*_SUM, "extremes"), lambda cells: cells.largest(1)[0])
+#: Points of a figure, each a cell.
+POINTS = Statistic("figure", ("points",))
+#: Nothing of its own; what else is shown tells of these cells, too.
+NOTHING = Statistic("concentration", ())
 MODE = Statistic("modes", ("threshold", "few_share", "nearly_all", "missing"), modes)
 
 #: Name as pandas and Polars have it → what is checked.
 STATISTICS: Mapping[str, Statistic] = {
-    "count": Statistic("frequencies", ("threshold", "zero", "group")),
+    "count": _COUNT,
+    "size": _COUNT,
+    "len": _COUNT,
     "sum": Statistic("sums", _SUM),
     "mean": Statistic("means", (*_SUM, "all_equal")),
     "median": QUANTILE.of(partial(quantiles, share=0.5)),
@@ -219,6 +226,10 @@ def _few_at_rank(case: _Case) -> Marked:
     yield few & (case.cells.units > 0), {"threshold": case.profile.threshold}
 
 
+def _points(case: _Case) -> Marked:
+    yield (case.cells.units > 0) & (case.cells.units < case.profile.threshold), {}
+
+
 def _few_share(case: _Case) -> Marked:
     shared = case.cells.sharing(case.shown)
     yield (
@@ -249,5 +260,6 @@ _CHECKS: Mapping[str, Callable[[_Case], Marked]] = {
     "extremes": _extremes,
     "few_at_rank": _few_at_rank,
     "few_share": _few_share,
+    "points": _points,
     "nearly_all": _nearly_all,
 }

@@ -57,6 +57,7 @@ CHECKS: Mapping[str, Verdict] = {
     "few_share": "fail",
     "nearly_all": "fail",
     "points": "fail",
+    "smooth": "review",
     # models
     "freedom": "fail",
     "support": "fail",

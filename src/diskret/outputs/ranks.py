@@ -26,6 +26,8 @@ def quantiles(cells: Cells, share: float, interpolation: str = "linear") -> NDAr
     part = place - low
     if interpolation == "nearest":
         part = np.round(place) - low  # half to even, as numpy does
+    elif interpolation == "nearest above":  # half up, as Polars does
+        part = np.floor(place + 0.5) - low
     elif interpolation == "midpoint":
         part = np.where(part > 0, 0.5, 0.0)
     elif interpolation != "linear":

@@ -74,12 +74,13 @@ class Records:
                 )
         return several
 
-    def axis(self, name: str, missing: bool = False) -> Axis:
+    def axis(self, name: str, missing: bool = False, empty: bool = False) -> Axis:
         """The categories of a column.
 
-        `missing`: whether records without a value are a category of their own.
+        `missing`: whether records without a value are a category of their own; `empty`: whether
+        categories without records count, where the column has such.
         """
-        return axis_of(self.columns[name].to_native(), missing)
+        return axis_of(self.columns[name].to_native(), missing, empty)
 
     def groups(self, by: Sequence[str], all_name: str = "All") -> Groups:
         """The cells that some columns make."""
@@ -111,11 +112,19 @@ def check_index(rows: Any) -> None:
         raise InputError("two records have the same index; say frame.reset_index(drop=True) first")
 
 
-def axis_of(column: Any, missing: bool = False) -> Axis:
-    """The categories of a column of pandas, Polars or Arrow, in their order."""
+def axis_of(column: Any, missing: bool = False, empty: bool = False) -> Axis:
+    """The categories of a column of pandas, Polars or Arrow, in their order; see `Records.axis`."""
     if known.is_pandas_series(column):
         import pandas as pd
 
+        if empty and isinstance(column.dtype, pd.CategoricalDtype):
+            names = [(str(one),) for one in column.cat.categories]
+            codes = column.cat.codes.to_numpy().astype(np.int64)
+            lost = missing and bool((codes < 0).any())
+            return Axis(
+                np.where(codes < 0, len(names) if lost else -1, codes),
+                [*names, *([("nan",)] if lost else [])],
+            )
         codes, categories = pd.factorize(column, sort=True, use_na_sentinel=not missing)
         return Axis(codes, [(str(one),) for one in categories])
     array = nw.from_native(column, series_only=True).to_arrow()

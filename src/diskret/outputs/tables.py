@@ -11,6 +11,7 @@ import numpy as np
 from diskret.errors import InputError
 from diskret.outputs.checked import Checked
 from diskret.outputs.fill import filled
+from diskret.outputs.functions import statistic_of
 from diskret.outputs.groups import Axis, Groups
 from diskret.outputs.judge_cells import STATISTICS, UNKNOWN, Part
 from diskret.outputs.judged import judged
@@ -88,13 +89,14 @@ def crosstab(
     statistic = statistic_of(aggfunc)
     sides = [[axis_of(one) for one in several] for several in (rows, across)]
     groups = Groups(tuple(Axis.joined(side) for side in sides), len(rows[0]))
-    numbers = None if values is None or statistic == "count" else numbers_of(values)
+    counting = STATISTICS.get(statistic, UNKNOWN).kind == "frequencies"
+    numbers = None if values is None or counting else numbers_of(values)
     output = filled(groups, [rows, across], values, aggfunc, margins, normalize)
     if output is None:
         output = pd.crosstab(
             index, columns, values=values, aggfunc=aggfunc, margins=margins, normalize=normalize
         )
-    counted = None if values is None or numbers is not None else ~np.asarray(values.isna())
+    counted = None if values is None or statistic != "count" else ~np.asarray(values.isna())
     units = units_of(unit, rows[0].index, len(rows[0]))
     inner = groups.cells(numbers, units, counted)
     totals = [inner.together(one.names, one.into) for one in groups.totals] if margins else []
@@ -134,29 +136,3 @@ def _check_same_records(series: Sequence[Any]) -> None:
                 "frame, so that it is known which values belong together"
             )
     check_index(first)
-
-
-#: What is known of a function is known of the function itself and never of its name.
-_FUNCTIONS: dict[Any, str] = {
-    np.sum: "sum",
-    np.mean: "mean",
-    np.median: "median",
-    np.min: "min",
-    np.max: "max",
-    sum: "sum",
-    min: "min",
-    max: "max",
-    len: "count",
-}
-
-
-def statistic_of(function: Any) -> str:
-    """The name of the statistic that a function of pandas, numpy or Python makes."""
-    if function is None:
-        return "count"
-    if isinstance(function, str):
-        return function if function in STATISTICS else "unknown"
-    try:
-        return _FUNCTIONS.get(function, "unknown")
-    except TypeError:  # a list of functions
-        return "unknown"
