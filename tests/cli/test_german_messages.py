@@ -52,6 +52,7 @@ ELSEWHERE = {
     "jobs/tables.py: f\"'{name}': {error}\"": _INNER,
     "jobs/microdata.py: f\"'{name}': {error}\"": _INNER,
     "anonymize/rank_swap.py: f'{name!r}: {error}'": _INNER,
+    "publish/verify/changed.py: str(error)": _INNER,
     "publish/verify/folder.py: str(error)": _INNER,
     "plan/publication.py: str(error)": _INNER,
 }

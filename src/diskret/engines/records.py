@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from sqlglot.expressions import Select
 from diskret.engines import columns, sql
 from diskret.engines.codes import MOST_CODES, refuse_too_many, spellings_of_codes
 from diskret.engines.columns import Check, Column, Reading, counted
+from diskret.engines.contract import PlacedValues
 from diskret.errors import InputError
 from diskret.hierarchy.codes import some
 from diskret.population import Bounds, Population
@@ -36,6 +37,13 @@ class Records(Protocol):
 
     def stream(self, query: Select) -> pa.RecordBatchReader:
         """Run a query whose answer may be large."""
+        ...
+
+    def placed_values(self, query: Select, rows: int) -> Iterator[PlacedValues]:
+        """Run a query for cells at positions ``at`` with a ``value``, both whole numbers.
+
+        All cells of positions below a multiple of `rows` come before all others.
+        """
         ...
 
     def attach(self, name: str, table: pa.Table) -> None:

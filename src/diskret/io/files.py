@@ -9,8 +9,8 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -286,19 +286,33 @@ def read_plain_parquet(path: Path, wrong: type[DiskretError] = InputError) -> pa
 
     Offsets and texts in it are checked before they are used; errors are of the kind `wrong`.
     """
+    with _plain_parquet(path, wrong) as file:
+        columns = file.read()
+        columns.validate(full=True)
+        return columns
+
+
+def plain_parquet_blocks(path: Path, rows: int) -> Iterator[pa.Table]:
+    """The same, so many rows at a time: the file may be larger than memory."""
+    with _plain_parquet(path, InputError) as file:
+        for batch in file.iter_batches(rows, use_threads=False):
+            batch.validate(full=True)
+            yield pa.Table.from_batches([batch])
+
+
+@contextmanager
+def _plain_parquet(path: Path, wrong: type[DiskretError]) -> Generator[parquet.ParquetFile]:
     try:
-        file = parquet.ParquetFile(path)
-        said = file.metadata.metadata
-        columns = None if said else file.read()
-        if columns is not None:
-            columns.validate(full=True)
+        with parquet.ParquetFile(path) as file:
+            if file.metadata.metadata:
+                raise wrong(f"{path} holds metadata")
+            yield file
     except FileNotFoundError:
         raise wrong(f"{path}: the file is missing") from None
+    except DiskretError:
+        raise
     except Exception as error:  # damaged files raise errors of a dozen kinds
         raise wrong(
             f"{path} cannot be read; take the file as it was written ({type(error).__name__}: "
             f"{error})"
         ) from None
-    if columns is None:
-        raise wrong(f"{path} holds metadata")
-    return columns

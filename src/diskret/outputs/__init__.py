@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from diskret.outputs.figures import histogram as histogram
     from diskret.outputs.figures import residuals as residuals
     from diskret.outputs.figures import scatter as scatter
+    from diskret.outputs.formulas import glm as glm
+    from diskret.outputs.formulas import logit as logit
+    from diskret.outputs.formulas import ols as ols
+    from diskret.outputs.formulas import phreg as phreg
+    from diskret.outputs.formulas import poisson as poisson
+    from diskret.outputs.formulas import probit as probit
+    from diskret.outputs.formulas import wls as wls
     from diskret.outputs.grouped import describe as describe
     from diskret.outputs.grouped import groupby as groupby
     from diskret.outputs.grouped import quantile as quantile
@@ -38,15 +45,22 @@ _HOME = {
     "crosstab": "tables",
     "density": "figures",
     "describe": "grouped",
+    "glm": "formulas",
     "groupby": "grouped",
     "histogram": "figures",
+    "logit": "formulas",
     "mode": "shares",
     "model": "models",
+    "ols": "formulas",
+    "phreg": "formulas",
     "pivot_table": "pivot",
+    "poisson": "formulas",
+    "probit": "formulas",
     "quantile": "grouped",
     "ratio": "shares",
     "residuals": "figures",
     "scatter": "figures",
+    "wls": "formulas",
 }
 
 __all__ = [
@@ -61,15 +75,22 @@ __all__ = [
     "crosstab",
     "density",
     "describe",
+    "glm",
     "groupby",
     "histogram",
+    "logit",
     "mode",
     "model",
+    "ols",
+    "phreg",
     "pivot_table",
+    "poisson",
+    "probit",
     "quantile",
     "ratio",
     "residuals",
     "scatter",
+    "wls",
 ]
 
 

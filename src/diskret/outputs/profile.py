@@ -62,13 +62,18 @@ CHECKS: Mapping[str, Verdict] = {
     "freedom": "fail",
     "support": "fail",
     "reference": "fail",
+    "pairs": "review",
     "leverage": "fail",
+    "weight": "fail",
+    "collinear": "review",
     "saturated": "fail",
     "sum_of_products": "fail",
     "value_of_one": "fail",
+    "residual_sum": "fail",
     "residuals": "fail",
     # results beside each other
     "difference": "fail",
+    "rest": "fail",
     "too_large": "review",
     "records": "review",
     # whatever the result is
