@@ -7,6 +7,9 @@ if TYPE_CHECKING:
     from diskret.outputs.checked import Checked as Checked
     from diskret.outputs.checked import Finding as Finding
     from diskret.outputs.checked import Told as Told
+    from diskret.outputs.desk import Desk as Desk
+    from diskret.outputs.events import Event as Event
+    from diskret.outputs.events import Item as Item
     from diskret.outputs.models import model as model
     from diskret.outputs.profile import Profile as Profile
     from diskret.outputs.project import Project as Project
@@ -15,7 +18,10 @@ if TYPE_CHECKING:
 #: Public name → the module that holds it. Each is imported when it is first used.
 _HOME = {
     "Checked": "checked",
+    "Desk": "desk",
+    "Event": "events",
     "Finding": "checked",
+    "Item": "events",
     "Profile": "profile",
     "Project": "project",
     "Told": "checked",
@@ -23,7 +29,18 @@ _HOME = {
     "model": "models",
 }
 
-__all__ = ["Checked", "Finding", "Profile", "Project", "Told", "crosstab", "model"]
+__all__ = [
+    "Checked",
+    "Desk",
+    "Event",
+    "Finding",
+    "Item",
+    "Profile",
+    "Project",
+    "Told",
+    "crosstab",
+    "model",
+]
 
 
 def __getattr__(name: str) -> Any:
