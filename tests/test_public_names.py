@@ -55,6 +55,7 @@ PUBLIC = [
     "utility",
     "verify",
     "write",
+    "write_perturbed_records",
 ]
 
 PROMISED = {

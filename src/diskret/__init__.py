@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from diskret.protect.suppress import suppress as suppress
     from diskret.protect.tabulate import tabulate as tabulate
     from diskret.protect.write import write as write
+    from diskret.protect.write_perturbed_records import (
+        write_perturbed_records as write_perturbed_records,
+    )
     from diskret.publish.verify.folder import verify as verify
     from diskret.rules import Sensitivity as Sensitivity
     from diskret.tables import Perturbed as Perturbed
@@ -105,6 +108,7 @@ __all__ = [
     "utility",
     "verify",
     "write",
+    "write_perturbed_records",
 ]
 
 _MODULES = {
@@ -156,6 +160,7 @@ _HOME = {
     "tabulate": "protect.tabulate",
     "verify": "publish.verify.folder",
     "write": "protect.write",
+    "write_perturbed_records": "protect.write_perturbed_records",
 }
 
 
