@@ -14,13 +14,27 @@ if TYPE_CHECKING:
     from diskret.outputs.formulas import poisson as poisson
     from diskret.outputs.formulas import probit as probit
     from diskret.outputs.formulas import wls as wls
+    from diskret.outputs.hypotheses import chi2 as chi2
+    from diskret.outputs.hypotheses import mannwhitney as mannwhitney
+    from diskret.outputs.hypotheses import ttest as ttest
     from diskret.outputs.models import model as model
+    from diskret.outputs.moments import components as components
+    from diskret.outputs.moments import correlation as correlation
+    from diskret.outputs.panel import panel as panel
     from diskret.outputs.profile import Profile as Profile
     from diskret.outputs.project import Project as Project
+    from diskret.outputs.survival import survival as survival
     from diskret.outputs.tables import crosstab as crosstab
 
 #: Public name → the module that holds it. Each is imported when it is first used.
 _HOME = {
+    "components": "moments",
+    "correlation": "moments",
+    "survival": "survival",
+    "ttest": "hypotheses",
+    "mannwhitney": "hypotheses",
+    "chi2": "hypotheses",
+    "panel": "panel",
     "Checked": "checked",
     "Finding": "checked",
     "Profile": "profile",
@@ -43,14 +57,21 @@ __all__ = [
     "Profile",
     "Project",
     "Told",
+    "chi2",
+    "components",
+    "correlation",
     "crosstab",
     "glm",
     "logit",
+    "mannwhitney",
     "model",
     "ols",
+    "panel",
     "phreg",
     "poisson",
     "probit",
+    "survival",
+    "ttest",
     "wls",
 ]
 

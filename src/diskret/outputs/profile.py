@@ -55,6 +55,10 @@ CHECKS: Mapping[str, Verdict] = {
     "few_at_rank": "fail",
     "nearly_all": "fail",
     "points": "fail",
+    # steps of survival curves
+    "few_events": "fail",
+    "few_censored": "fail",
+    "few_at_risk": "fail",
     # models
     "freedom": "fail",
     "support": "fail",
@@ -63,6 +67,7 @@ CHECKS: Mapping[str, Verdict] = {
     "leverage": "fail",
     "weight": "fail",
     "collinear": "review",
+    "perfect": "fail",
     "saturated": "fail",
     "sum_of_products": "fail",
     "value_of_one": "fail",
