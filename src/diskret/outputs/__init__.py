@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from diskret.outputs.checked import Checked as Checked
     from diskret.outputs.checked import Finding as Finding
     from diskret.outputs.checked import Told as Told
+    from diskret.outputs.durations import survival as survival
     from diskret.outputs.formulas import glm as glm
     from diskret.outputs.formulas import logit as logit
     from diskret.outputs.formulas import ols as ols
@@ -20,21 +21,20 @@ if TYPE_CHECKING:
     from diskret.outputs.models import model as model
     from diskret.outputs.moments import components as components
     from diskret.outputs.moments import correlation as correlation
-    from diskret.outputs.panel import panel as panel
+    from diskret.outputs.panels import panel as panel
     from diskret.outputs.profile import Profile as Profile
     from diskret.outputs.project import Project as Project
-    from diskret.outputs.survival import survival as survival
     from diskret.outputs.tables import crosstab as crosstab
 
 #: Public name → the module that holds it. Each is imported when it is first used.
 _HOME = {
     "components": "moments",
     "correlation": "moments",
-    "survival": "survival",
+    "survival": "durations",
     "ttest": "hypotheses",
     "mannwhitney": "hypotheses",
     "chi2": "hypotheses",
-    "panel": "panel",
+    "panel": "panels",
     "Checked": "checked",
     "Finding": "checked",
     "Profile": "profile",

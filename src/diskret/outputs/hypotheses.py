@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -73,7 +75,7 @@ def ttest(
 
     rules = Profile.read(profile)
     two = _two_groups(data, value, group, unit)
-    result: Any = ttest_ind(*two.values(), equal_var=equal_variances)
+    result: Any = ttest_ind(two.first, two.second, equal_var=equal_variances)
     output = {"statistic": result.statistic, "freedom": result.df, "p_value": result.pvalue}
     found = list(judge([two.cells], "mean", rules)[1])
     if not float(result.df) >= rules.freedom:
@@ -124,11 +126,10 @@ def mannwhitney(
 
     rules = Profile.read(profile)
     two = _two_groups(data, value, group, unit)
-    one, other = two.values()
-    result: Any = mannwhitneyu(one, other)
+    result: Any = mannwhitneyu(two.first, two.second)
     output = {"statistic": result.statistic, "p_value": result.pvalue}
     found = [one for one in judge([two.cells], "mean", rules)[1] if one.check == "threshold"]
-    if result.statistic in (0, len(one) * len(other)):
+    if result.statistic in (0, len(two.first) * len(two.second)):
         found.append(Finding("perfect", rules.verdict("perfect")))
     made = ("threshold", "perfect")
     return Checked("test", output, made, merged(found), rules, two.told, two.made_from)
@@ -179,10 +180,8 @@ def chi2(
 
     rules = Profile.read(profile)
     frame = framed(data)
-    each = [
-        pd.factorize(column_of(frame, name, "rows, columns"), sort=True) for name in (rows, columns)
-    ]
-    (first, kinds), (second, others) = each
+    first, kinds = pd.factorize(column_of(frame, rows, "rows"), sort=True)
+    second, others = pd.factorize(column_of(frame, columns, "columns"), sort=True)
     if len(kinds) < 2 or len(others) < 2:
         raise InputError("rows= and columns= must have two categories or more each")
     inside = (first >= 0) & (second >= 0)
@@ -209,19 +208,15 @@ def chi2(
     return Checked("test", output, ("threshold",), merged(found), rules, told, made_from)
 
 
+@dataclass(frozen=True, eq=False)
 class _Groups:
-    """Values of two groups, as cells of a table."""
+    """Two groups as cells of a table of means, and the values of each."""
 
-    def __init__(self, cells: Cells, told: tuple[Told, ...], made_from: dict[str, Any]):
-        self.cells, self.told, self.made_from = cells, told, made_from
-
-    def values(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Of the first group, and of the second."""
-        assert self.cells.values is not None
-        first, second = (
-            self.cells.values[self.cells.used & (self.cells.at == at)] for at in (0, 1)
-        )
-        return first, second
+    cells: Cells
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    told: tuple[Told, ...]
+    made_from: Mapping[str, Any]
 
 
 def _two_groups(data: Any, value: str, group: str, unit: Any) -> _Groups:
@@ -235,8 +230,9 @@ def _two_groups(data: Any, value: str, group: str, unit: Any) -> _Groups:
     rows = np.asarray(frame.index)
     units = units_of(column_of(frame, unit, "unit"), rows, len(frame))
     cells = Cells(tuple((str(one),) for one in kinds), at.astype(np.int32), values, units)
-    if not all(len(one) for one in _Groups(cells, (), {}).values()):
+    first, second = (values[cells.used & (at == one)] for one in (0, 1))
+    if not len(first) or not len(second):
         raise InputError(f"a group of {group!r} has no values of {value!r}")
     sets = np.where(cells.used, cells.at, -1).astype(np.int32)
     told = (Told(sets, cells.names, rows, values, value),)
-    return _Groups(cells, told, {value: values, group: frame[group].to_numpy()})
+    return _Groups(cells, first, second, told, {value: values, group: frame[group].to_numpy()})

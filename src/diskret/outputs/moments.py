@@ -151,7 +151,7 @@ def components(
     """
     rules = Profile.read(profile)
     frame, names, values = _read(data, columns)
-    complete = ~np.isnan(values).any(axis=1)
+    complete = np.asarray(~np.isnan(values).any(axis=1))
     if complete.sum() < 2:
         raise InputError("less than two records are complete; components cannot be computed")
     all_units = units_of(column_of(frame, unit, "unit"), frame.index, len(frame))

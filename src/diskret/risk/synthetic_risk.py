@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import isnan
 from typing import Any
 
 import pyarrow as pa
@@ -180,7 +181,7 @@ class SyntheticRisk:
             auc = number(self.membership.auc, language, 2)
             advantage = percent(self.membership.advantage, language)
             said.append(words.said("membership", auc=auc, advantage=advantage))
-        if np.isnan(self.propensity.ratio):
+        if isnan(self.propensity.ratio):
             said.append(
                 words.said("propensity alone", pmse=number(self.propensity.pmse, language, 4))
             )

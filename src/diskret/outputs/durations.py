@@ -1,4 +1,4 @@
-"""Survival curves by Kaplan and Meier: each step tells how many had the event, and how many left."""
+"""Survival curves by Kaplan and Meier: each step tells how many had the event, who was left."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def survival(
     """
     rules = Profile.read(profile)
     frame = framed(data)
-    values = numbers_of(frame, [time, event], "time, event")
-    durations, happened = values[:, 0], values[:, 1]
+    durations = exact = numbers_of(frame, [time], "time")[:, 0]
+    happened = numbers_of(frame, [event], "event")[:, 0]
     _check(durations, happened, time, event)
     if every is not None:
         # a duration on a point stays there, whatever its last digit says
@@ -97,7 +97,7 @@ def survival(
     units = units_of(column_of(frame, unit, "unit"), rows, len(frame))
     findings = _judged(steps, units, rules)
     told = (Told(steps.cell, steps.names, rows),)
-    made_from = {time: values[:, 0], event: values[:, 1]}
+    made_from = {time: exact, event: happened}
     if group is not None:
         made_from[group] = frame[group].to_numpy()
     output = _curve(steps, group)
