@@ -49,7 +49,7 @@ def check_in_engine(job: Section, tables: Sequence[TableJob], output: Output) ->
         raise section.error(
             "a table that is perturbed in the engine ('in_engine') is written as Parquet: "
             'formats = ["parquet"]',
-            "formats" if "formats" in section else None,
+            *(["formats"] if "formats" in section else []),
         )
 
 
