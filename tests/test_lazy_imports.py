@@ -22,6 +22,7 @@ LAZY = {
     "numba": COMPILED,
     "openpyxl": EXTRA,
     "pandas": EXTRA,
+    "patsy": EXTRA,
     "pg8000": EXTRA,
     "polars": EXTRA,
     "py4j": EXTRA,

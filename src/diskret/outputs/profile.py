@@ -35,6 +35,7 @@ KINDS = (
     "components",
     "regression",
     "test",
+    "summary",
     "file",
     "unknown",
 )
@@ -53,16 +54,22 @@ CHECKS: Mapping[str, Verdict] = {
     # what is the value of a record, or of few
     "extremes": "fail",
     "few_at_rank": "fail",
+    "few_share": "fail",
     "nearly_all": "fail",
     "points": "fail",
+    "smooth": "review",
     # models
     "freedom": "fail",
     "support": "fail",
     "reference": "fail",
+    "pairs": "review",
     "leverage": "fail",
+    "weight": "fail",
+    "collinear": "review",
     "saturated": "fail",
     "sum_of_products": "fail",
     "value_of_one": "fail",
+    "residual_sum": "fail",
     "residuals": "fail",
     # results beside each other
     "difference": "fail",
