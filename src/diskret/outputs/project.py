@@ -183,7 +183,7 @@ class Project:
         if number < len(self._records) and np.array_equal(at, np.arange(number)):
             return True  # numbered from 0 again, as reset_index does
         for name in {*made_from} & {*self._records.columns}:
-            own, values = self._records[name].to_numpy()[at], made_from[name]
+            own, values = self._records[name].to_numpy()[at], np.asarray(made_from[name])
             same = (own == values) | ((own != own) & (values != values))
             if own.dtype == values.dtype and not same.all():
                 return True
