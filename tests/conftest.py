@@ -23,6 +23,18 @@ def pytest_collection_modifyitems(items):
             item.add_marker("spark")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A file without a group is a group: what it prepares is prepared in one process only."""
+    from xdist.scheduler import LoadGroupScheduling
+
+    class Files(LoadGroupScheduling):  # pyright: ignore[reportUntypedBaseClass]
+        def _split_scope(self, nodeid):
+            return super()._split_scope(nodeid).partition("::")[0]
+
+    return Files(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
 @pytest.fixture(scope="session")
 def reference_data() -> Path:
     """Folder of published reference data and of results of other programs."""

@@ -44,11 +44,28 @@ def run(tmp_path):
     return run
 
 
+def in_groups(config) -> bool:
+    """Whether this is one of several processes that ``--dist loadgroup`` hands tests out to."""
+    return getattr(config.option, "loadgroup", False)
+
+
 @pytest.mark.xdist_group("kept together")
 def test_groups_of_tests_are_kept_in_one_process(request):
     """Else Spark is started twice, and what a file prepares is prepared again."""
-    if hasattr(request.config, "workerinput"):
+    if in_groups(request.config):
         assert request.node.nodeid.endswith("@kept together")
+
+
+@pytest.fixture(scope="module")
+def prepared_once(request, tmp_path_factory):
+    """Fails if another process of this run has prepared it already."""
+    if in_groups(request.config):
+        (tmp_path_factory.getbasetemp().parent / "prepared once").touch(exist_ok=False)
+
+
+@pytest.mark.parametrize("test", range(4))
+def test_a_file_is_kept_in_one_process(prepared_once, test):
+    """Even without a group."""
 
 
 def test_without_reference_data_what_needs_them_is_left_out_or_fails(run):

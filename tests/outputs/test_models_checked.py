@@ -8,7 +8,7 @@ import statsmodels.formula.api as smf
 
 from diskret.errors import InputError
 from diskret.outputs import Profile, model
-from diskret.outputs.models import leverage
+from diskret.outputs.influence import leverage
 
 
 def firms(number=200):
@@ -157,7 +157,7 @@ def test_other_models(kind):
 def test_not_a_model():
     with pytest.raises(InputError, match="must be a fitted model of statsmodels"):
         model(smf.ols("turnover ~ size", firms()))
-    with pytest.raises(InputError, match="unit= has 3 values, the model 200 records"):
+    with pytest.raises(InputError, match="unit= has 3 values, the result 200 records"):
         model(smf.ols("turnover ~ size", firms()).fit(), unit=[1, 2, 3])
 
 

@@ -21,7 +21,7 @@ def people(number=60):
 
 
 def counted(frame, project):
-    return project.crosstab(frame.town, pd.Series("x", index=frame.index, name="all"))
+    return project.check(crosstab, frame.town, pd.Series("x", index=frame.index, name="all"))
 
 
 def checks(checked):
@@ -47,20 +47,20 @@ def test_two_regressions_that_differ_by_one_firm():
     draw = np.random.default_rng(2)
     frame = pd.DataFrame({"x": draw.normal(size=80), "y": draw.normal(50, 5, 80)})
     project = Project(frame)
-    project.accept(project.model(smf.ols("y ~ x", frame).fit()), "all")
+    project.accept(project.check(model, smf.ols("y ~ x", frame).fit()), "all")
     rest = smf.ols("y ~ x", frame.drop(index=7)).fit()
     assert model(rest).verdict == "pass"
-    assert project.model(rest).verdict == "fail"
-    assert project.model(smf.ols("y ~ x", frame[40:]).fit()).verdict == "pass"
+    assert project.check(model, rest).verdict == "fail"
+    assert project.check(model, smf.ols("y ~ x", frame[40:]).fit()).verdict == "pass"
 
 
 def test_a_regressor_of_any_two_values_tells_both_sets():
     draw = np.random.default_rng(4)
     frame = pd.DataFrame({"y": draw.normal(50, 5, 80), "code": np.where(np.arange(80) < 30, 1, 2)})
     project = Project(frame)
-    project.accept(project.model(smf.ols("y ~ code", frame).fit()), "all")
+    project.accept(project.check(model, smf.ols("y ~ code", frame).fit()), "all")
     frame["other"] = np.where(np.arange(80) < 31, 1.0, 0.0)
-    assert "difference" in checks(project.model(smf.ols("y ~ other", frame).fit()))
+    assert "difference" in checks(project.check(model, smf.ols("y ~ other", frame).fit()))
 
 
 def test_union_of_districts():
@@ -69,8 +69,8 @@ def test_union_of_districts():
     district = ["N"] * 55 + ["S"] * 27
     frame = pd.DataFrame({"grid": grid, "district": district, "all": "x"})
     project = Project(frame, profile=ACRO)
-    project.accept(project.crosstab(frame.grid, frame["all"]), "grid")
-    found = project.crosstab(frame.district, frame["all"])
+    project.accept(project.check(crosstab, frame.grid, frame["all"]), "grid")
+    found = project.check(crosstab, frame.district, frame["all"])
     assert found.verdict == "fail"
     assert found.findings[0].blanks == {"other": "grid", "units": 3}
 
@@ -82,22 +82,22 @@ def test_lost_index_is_for_review():
     part = frame[frame.age < 60]
     assert "records" in checks(counted(part.reset_index(drop=True), project))
     turned = frame.iloc[::-1].reset_index(drop=True)
-    assert checks(project.crosstab(turned.town, turned.age)) >= {"records"}
+    assert checks(project.check(crosstab, turned.town, turned.age)) >= {"records"}
     y = np.random.default_rng(1).normal(size=len(frame))
     x = np.column_stack([np.ones(len(frame)), np.arange(len(frame))])
-    assert "records" in checks(project.model(sm.OLS(y, x).fit()))  # arrays have no index
+    assert "records" in checks(project.check(model, sm.OLS(y, x).fit()))  # arrays have no index
 
 
 def test_records_of_units_are_judged_together():
     """Two firms with many plants each: by plants the table is safe, by firms it is not."""
     frame = pd.DataFrame({"r": "N", "j": "a", "firm": [1] * 20 + ["1"] * 20, "v": 1.0})
     whole = {"values": frame.v, "aggfunc": "sum"}
-    assert Project(frame).crosstab(frame.r, frame.j, **whole).verdict == "pass"
-    by_firm = Project(frame, unit="firm").crosstab(frame.r, frame.j, **whole)
+    assert Project(frame).check(crosstab, frame.r, frame.j, **whole).verdict == "pass"
+    by_firm = Project(frame, unit="firm").check(crosstab, frame.r, frame.j, **whole)
     assert {"threshold", "dominance", "p_percent"} <= checks(by_firm)
     frame["x"] = np.where(np.arange(40) < 15, 1.0, 0.0)
     fitted = smf.ols("v ~ x", frame.assign(v=np.arange(40.0))).fit()
-    assert "support" in checks(Project(frame.drop(columns="v"), unit="firm").model(fitted))
+    assert "support" in checks(Project(frame.drop(columns="v"), unit="firm").check(model, fitted))
 
 
 def singled_out(earlier, new, threshold):
@@ -146,7 +146,7 @@ def test_smallest_set_is_found(seed):
         sets[moved] = draw.integers(-1, 3, len(moved))
         groupings.append(sets)
         inside = pd.Series(sets)[sets >= 0]
-        checked = project.crosstab(inside, pd.Series("x", index=inside.index))
+        checked = project.check(crosstab, inside, pd.Series("x", index=inside.index))
         assert not any(one.check in ("too_large", "records") for one in checked.findings)
         least = singled_out(groupings[:-1], sets, 4)
         found = [one for one in checked.findings if one.check == "difference"]
@@ -199,7 +199,7 @@ def test_bad_input_is_named():
     with pytest.raises(InputError, match="made from a record 60 that is not in the project"):
         counted(frame.set_index(frame.index + 5), project)
     with pytest.raises(InputError, match="index= must be a pandas Series"):
-        project.crosstab(frame.town.tolist(), frame.age)
+        project.check(crosstab, frame.town.tolist(), frame.age)
     with pytest.raises(InputError, match="the same index"):
         Project(frame.set_index("town"))
     with pytest.raises(InputError, match="no column"):

@@ -4,7 +4,9 @@ import os
 import shutil
 import signal
 import stat
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -13,6 +15,7 @@ from diskret.keys import SecretKeys
 from diskret.publish.staging import Stage, staged
 
 KEYS = SecretKeys(bytes(range(32)))
+NOBODY = 65534
 posix = pytest.mark.skipif(os.name != "posix", reason="optional: needs a POSIX system")
 
 
@@ -206,17 +209,30 @@ def test_a_missing_parent_is_a_clear_error(tmp_path):
         release(tmp_path / "nowhere" / "out", "new")
 
 
-@posix
-@pytest.mark.skipif(
-    hasattr(os, "geteuid") and os.geteuid() == 0, reason="optional: root may write anywhere"
-)
-def test_an_unwritable_parent_is_a_clear_error(tmp_path):
-    tmp_path.chmod(0o500)
+@contextmanager
+def as_an_ordinary_user():
+    """Root may write anywhere, so it becomes nobody meanwhile."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(NOBODY)
     try:
-        with pytest.raises(InputError, match="nothing can be written in .*Permission denied"):
-            release(tmp_path / "out", "new")
+        yield
     finally:
-        tmp_path.chmod(0o700)
+        if root:
+            os.seteuid(0)
+
+
+@posix
+def test_an_unwritable_parent_is_a_clear_error():
+    with TemporaryDirectory() as folder:  # where nobody may go, unlike tmp_path of root
+        parent = Path(folder)
+        release(parent / "before", "new")
+        parent.chmod(0o555)
+        with as_an_ordinary_user():
+            with pytest.raises(InputError, match="nothing can be written in .*Permission denied"):
+                release(parent / "out", "new")
+        parent.chmod(0o700)
+        assert [path.name for path in parent.iterdir()] == ["before"]
 
 
 # ── a machine that stops ────────────────────────────────────────────────────────────

@@ -43,10 +43,12 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """Sets of records whose numbers of units a result tells. Confidential.
+    """Sets of records whose numbers of units a result tells, and sums over them. Confidential.
 
     A table tells the number of each cell, a regression that of the records where a regressor of
-    zeros and ones is one. `Project` looks for small differences between such sets.
+    zeros and ones is one. `Project` looks for small differences between such sets, and for
+    differences of sums in which few units have nearly everything. A result that tells several sums
+    of the same sets has one `Told` for each.
 
     Parameters
     ----------
@@ -57,15 +59,25 @@ class Told:
     rows
         Shape (records,): what each record is called in the frame that it was taken from (the
         index of pandas); None: its number.
+    values
+        Shape (records,): numbers whose sum over each set is told too, NaN where there is none;
+        None: no sum is told.
+    variable
+        What these numbers are called, such as ``"turnover"``. Sums of equal values are
+        compared whatever they are called.
     """
 
     sets: NDArray[np.int32]
     names: tuple[tuple[str, ...], ...]
     rows: Any = None
+    values: NDArray[np.float64] | None = None
+    variable: str = ""
 
     def __post_init__(self) -> None:
         if self.sets.ndim != 1 or (len(self.sets) and int(self.sets.max()) >= len(self.names)):
             raise InputError("sets= must hold a number of names= for each record, or -1")
+        if self.values is not None and self.values.shape != self.sets.shape:
+            raise InputError("values= must hold a number for each record, or NaN")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +98,9 @@ class Checked:
         The rules it was judged by.
     told
         What it tells of sets of records. Confidential.
+    made_from
+        The variables that it is made from, by name, for each record of `told`; a project
+        compares them with its own. Confidential.
     name
         A name for people; "" until a project gives it one.
     command
@@ -98,12 +113,18 @@ class Checked:
     findings: tuple[Finding, ...]
     profile: Profile
     told: tuple[Told, ...] = ()
+    made_from: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
     command: str = ""
 
     def __post_init__(self) -> None:
         if not self.made:
             raise InputError("a result that no check was made on cannot pass; say `unknown`")
+        verdict = self.profile.verdict("forbidden")
+        said = any(finding.check == "forbidden" for finding in self.findings)
+        if self.kind in self.profile.forbidden and not said and verdict != "pass":
+            found = (*self.findings, Finding("forbidden", verdict))
+            object.__setattr__(self, "findings", found)
 
     @property
     def verdict(self) -> Verdict:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError, ProofError
 from diskret.outputs.checked import Checked, Finding, Told
-from diskret.outputs.differences import Statements, smallest_difference
-from diskret.outputs.models import columns_of, model
+from diskret.outputs.differences import Difference, Statements, smallest_difference
 from diskret.outputs.profile import Profile
-from diskret.outputs.tables import crosstab
+from diskret.outputs.sums import unsafe_difference, variables
+from diskret.outputs.units import units_of
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,10 @@ class Project:
     >>> people = pd.DataFrame({"town": ["A"] * 11 + ["B"] * 30, "age": [70] + [40] * 40})
     >>> people["all"] = "x"
     >>> project = Project(people)
-    >>> project.accept(project.crosstab(people.town, people["all"]), "everybody")
+    >>> from diskret.outputs import crosstab
+    >>> project.accept(project.check(crosstab, people.town, people["all"]), "everybody")
     >>> young = people[people.age < 60]
-    >>> print(project.crosstab(young.town, young["all"]).reasons()[0])
+    >>> print(project.check(crosstab, young.town, young["all"]).reasons()[0])
     Beside everybody, it tells something of 1 unit. Here: everybody: A, x; A, x.
     """
 
@@ -81,7 +82,8 @@ class Project:
         if unit is not None and unit not in records.columns:
             raise InputError(f"unit={unit!r} is no column of the records")
         self._records = records
-        self._unit = None if unit is None else _numbered(records[unit])
+        self._unit = None if unit is None else records[unit]
+        self._numbers = units_of(self._unit, index, len(records))
         self._profile = Profile.read(profile)
         self._accepted: list[Accepted] = []
         self._checked: WeakSet[Checked] = WeakSet()
@@ -91,62 +93,31 @@ class Project:
         """What has left, in order."""
         return tuple(self._accepted)
 
-    def crosstab(
-        self,
-        index: Any,
-        columns: Any,
-        *,
-        values: Any = None,
-        aggfunc: str | Callable[..., Any] | None = None,
-        margins: bool = False,
-        normalize: bool | str = False,
+    def check(
+        self, function: Callable[..., Checked], /, *arguments: Any, **options: Any
     ) -> Checked:
-        """A table as `crosstab` makes and checks it, judged beside all that has left as well.
+        """A result made and checked by a function of `dk.check`, and beside all that has left.
 
         Parameters
         ----------
-        index, columns, values, aggfunc, margins, normalize
-            As for `crosstab`; Series of the project's records, or of some of them.
+        function
+            A function of `dk.check`, such as `crosstab` or `model`.
+        arguments, options
+            What it takes, made of the project's records or some of them; `unit` and `profile` are
+            those of the project.
 
         Raises
         ------
         InputError
-            As for `crosstab`; or a record is not in the project.
+            As for the function; it is none of `dk.check`; `unit` or `profile` are given; or a
+            record is not in the project.
         """
-        series = [one for part in (index, columns, values) for one in _several(part)]
-        rows = getattr(series[0], "index", None) if series else None
-        unit = None
-        if self._unit is not None and rows is not None:
-            unit = series[0].astype(object).copy()
-            unit[:] = self._unit[self._at(rows)]
-        checked = crosstab(
-            index,
-            columns,
-            values=values,
-            aggfunc=aggfunc,
-            margins=margins,
-            normalize=normalize,
-            unit=unit,
-            profile=self._profile,
-        )
-        return self._beside(checked, {str(one.name): one.to_numpy() for one in series})
-
-    def model(self, results: Any) -> Checked:
-        """A model as `model` checks it, judged beside all that has left as well.
-
-        Parameters
-        ----------
-        results
-            As for `model`; fitted on the project's records, or on some of them.
-
-        Raises
-        ------
-        InputError
-            As for `model`; or a record is not in the project.
-        """
-        columns, rows = columns_of(results)
-        unit = None if self._unit is None else self._unit[self._at(rows, len(columns[0][1]))]
-        return self._beside(model(results, unit=unit, profile=self._profile), dict(columns))
+        if not getattr(function, "__module__", "").startswith("diskret.outputs."):
+            raise InputError("the first argument must be a function of dk.check, such as crosstab")
+        if {"unit", "profile"} & {*options}:
+            raise InputError("unit= and profile= are those of the project; leave them out")
+        checked = function(*arguments, unit=self._unit, profile=self._profile, **options)
+        return self._beside(checked)
 
     def accept(self, checked: Checked, name: str, *, who: str = "", why: str = "") -> None:
         """Let a result go; from now on, everything is attacked beside it.
@@ -154,7 +125,7 @@ class Project:
         Parameters
         ----------
         checked
-            What `Project.crosstab` or `Project.model` of this project returned.
+            What `Project.check` of this project returned.
         name
             A name for it, not used before.
         who, why
@@ -172,8 +143,7 @@ class Project:
             raise InputError(f"name={name!r} is taken or empty: results go by their names")
         if checked not in self._checked:
             raise InputError(
-                "this project has not checked the result; say project.crosstab(...) or "
-                "project.model(...)"
+                "this project has not checked the result; say project.check(dk.check.crosstab, ...)"
             )
         if checked.verdict != "pass":
             self._check_exception(checked, name, who, why)
@@ -191,54 +161,90 @@ class Project:
                 f"{name} must not leave: {said} {who!r} is not named in excepting of the profile."
             )
 
-    def _beside(self, checked: Checked, columns: Mapping[str, NDArray[Any]]) -> Checked:
-        """The result with what is found beside all that has left; `columns`: what it is made of."""
-        found = [*self._doubts(checked, columns), *self._differences(checked)]
-        made = (*checked.made, "records", "difference")
+    def _beside(self, checked: Checked) -> Checked:
+        """The result with what is found beside all that has left."""
+        found = [*self._doubts(checked), *self._differences(checked)]
+        made = (*checked.made, "records", "difference", "rest")
         whole = replace(checked, made=made, findings=(*checked.findings, *found))
         self._checked.add(whole)
         return whole
 
-    def _doubts(self, checked: Checked, columns: Mapping[str, NDArray[Any]]) -> list[Finding]:
+    def _doubts(self, checked: Checked) -> list[Finding]:
         """Whether the index may have been lost on the way: then it names other records."""
-        rows = checked.told[0].rows
-        number = len(checked.told[0].sets)
-        at = self._at(rows, number)
-        lost = rows is None
-        if number < len(self._records):  # numbered from 0 again, as reset_index does
-            lost |= np.array_equal(at, np.arange(number))
-        for name, values in columns.items():
-            if name in self._records.columns:
-                own = self._records[name].to_numpy()[at]
-                alike = own.dtype == values.dtype
-                lost |= alike and not bool(
-                    ((own == values) | ((own != own) & (values != values))).all()
-                )
         verdict = self._profile.verdict("records")
+        lost = not checked.told or self._lost(checked.told[0], checked.made_from)
         return [Finding("records", verdict)] if lost and verdict != "pass" else []
 
+    def _lost(self, told: Told, made_from: Mapping[str, Any]) -> bool:
+        number = len(told.sets)
+        at = self._at(told.rows, number)
+        if told.rows is None:
+            return True
+        if number < len(self._records) and np.array_equal(at, np.arange(number)):
+            return True  # numbered from 0 again, as reset_index does
+        for name in {*made_from} & {*self._records.columns}:
+            own, values = self._records[name].to_numpy()[at], np.asarray(made_from[name])
+            same = (own == values) | ((own != own) & (values != values))
+            if own.dtype == values.dtype and not same.all():
+                return True
+        return False
+
     def _differences(self, checked: Checked) -> list[Finding]:
-        statements, told_by = self._statements([*self._accepted, Accepted("", checked)])
-        old = np.array([bool(name) for name in told_by], bool)
-        found = smallest_difference(statements, self._profile.threshold, [old, ~old])
-        check = "too_large" if found.unresolved else "difference"
+        """What follows from this result together with those that have left."""
+        parts = [
+            _Part(result.name, one, self._placed(one))
+            for result in [*self._accepted, Accepted("", checked)]
+            for one in result.checked.told
+        ]
+        found = [self._counts(finest(parts))]
+        placed = [self._values(part.told) for part in parts]
+        for variable in variables(placed):
+            own = finest([parts[at] for at in variable.parts])
+            found.append(self._sums(own, variable.values))
+        kept = {one.check: one for one in found[::-1] if one is not None}
+        return [kept[check] for check in ("difference", "rest", "too_large") if check in kept]
+
+    def _counts(self, parts: Sequence[_Part]) -> Finding | None:
+        statements, told_by, known = self._statements(parts)
+        found = smallest_difference(statements, self._profile.threshold, known)
+        return self._finding("difference", found, statements, told_by)
+
+    def _sums(self, parts: Sequence[_Part], values: NDArray[np.float64]) -> Finding | None:
+        statements, told_by, known = self._statements(parts)
+        found = unsafe_difference(statements, values, self._profile, known)
+        return self._finding("rest", found, statements, told_by)
+
+    def _finding(
+        self, check: str, found: Difference, statements: Statements, told_by: Sequence[str]
+    ) -> Finding | None:
+        check = "too_large" if found.unresolved else check
         verdict = self._profile.verdict(check)
         if verdict == "pass" or not (found.unresolved or found.statements):
-            return []
+            return None
         others = sorted({told_by[one] for one in found.statements} - {""})
         places = [_place(told_by[one], statements.names[one]) for one in found.statements]
         blanks = {"other": ", ".join(others), "units": found.units}
-        return [Finding(check, verdict, tuple(places), blanks)]
+        return Finding(check, verdict, tuple(places), blanks)
 
-    def _statements(self, results: Sequence[Accepted]) -> tuple[Statements, list[str]]:
-        """The cells of some results, and the name of the result that each is of."""
-        told = [(result.name, one) for result in results for one in result.checked.told]
-        sets = [self._placed(one) for _, one in told]
-        names = [label for _, one in told for label in one.names]
-        told_by = [name for name, one in told for _ in one.names]
-        return Statements.made(
-            tuple(names), sets, [len(one.names) for _, one in told], self._unit
-        ), told_by
+    def _statements(
+        self, parts: Sequence[_Part]
+    ) -> tuple[Statements, list[str], list[NDArray[np.bool_]]]:
+        """The cells of some parts, the result that each is of, and which are old and new."""
+        names = [label for part in parts for label in part.told.names]
+        told_by = [part.result for part in parts for _ in part.told.names]
+        sizes = [len(part.told.names) for part in parts]
+        sets = [part.sets for part in parts]
+        old = np.array([bool(name) for name in told_by], bool)
+        return Statements.made(tuple(names), sets, sizes, self._numbers), told_by, [old, ~old]
+
+    def _values(self, told: Told) -> NDArray[np.float64] | None:
+        """The values of a result, for all records of the project."""
+        if told.values is None:
+            return None
+        placed = np.full(len(self._records), np.nan)
+        inside = told.sets >= 0
+        placed[self._at(told.rows, len(told.sets))[inside]] = told.values[inside]
+        return placed
 
     def _placed(self, told: Told) -> NDArray[np.int32]:
         """The sets of a result, for all records of the project."""
@@ -261,17 +267,31 @@ class Project:
         return at
 
 
-def _several(given: Any) -> list[Any]:
-    if given is None:
-        return []
-    return list(given) if isinstance(given, list | tuple) else [given]
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What one result tells of one grouping; `sets` for all records of the project."""
+
+    result: str
+    told: Told
+    sets: NDArray[np.int32]
+
+
+def finest(parts: Sequence[_Part]) -> list[_Part]:
+    """Parts without those that follow from another of the same result, as margins do."""
+    kept: list[_Part] = []
+    for part in sorted(parts, key=lambda one: -len(one.told.names)):
+        if not any(_follows(part, other) for other in kept):
+            kept.append(part)
+    return [part for part in parts if any(part is one for one in kept)]
+
+
+def _follows(part: _Part, other: _Part) -> bool:
+    if part.result != other.result or ((part.sets >= 0) != (other.sets >= 0)).any():
+        return False
+    whole = np.full(len(other.told.names) + 1, -1, np.int32)
+    whole[other.sets] = part.sets
+    return bool((whole[other.sets] == part.sets).all())
 
 
 def _place(result: str, labels: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{result}: {labels[0]}", *labels[1:]) if result else labels
-
-
-def _numbered(column: Any) -> NDArray[np.int32]:
-    import pandas as pd
-
-    return pd.factorize(column, use_na_sentinel=False)[0].astype(np.int32)
