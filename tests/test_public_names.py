@@ -48,12 +48,14 @@ PUBLIC = [
     "round_table",
     "rules",
     "run_job",
+    "spatial",
     "suppress",
     "tables_up_to",
     "tabulate",
     "utility",
     "verify",
     "write",
+    "write_perturbed_records",
 ]
 
 PROMISED = {

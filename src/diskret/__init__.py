@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from diskret import plan as plan
     from diskret import risk as risk
     from diskret import rules as rules
+    from diskret import spatial as spatial
     from diskret import utility as utility
     from diskret.anonymize.data import Microdata as Microdata
     from diskret.anonymize.result import MicrodataResult as MicrodataResult
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from diskret.protect.suppress import suppress as suppress
     from diskret.protect.tabulate import tabulate as tabulate
     from diskret.protect.write import write as write
+    from diskret.protect.write_perturbed_records import (
+        write_perturbed_records as write_perturbed_records,
+    )
     from diskret.publish.verify.folder import verify as verify
     from diskret.rules import Sensitivity as Sensitivity
     from diskret.tables import Perturbed as Perturbed
@@ -97,12 +101,14 @@ __all__ = [
     "round_table",
     "rules",
     "run_job",
+    "spatial",
     "suppress",
     "tables_up_to",
     "tabulate",
     "utility",
     "verify",
     "write",
+    "write_perturbed_records",
 ]
 
 _MODULES = {
@@ -115,6 +121,7 @@ _MODULES = {
     "plan": "plan",
     "risk": "risk",
     "rules": "rules",
+    "spatial": "spatial",
     "utility": "utility",
 }
 _HOME = {
@@ -153,6 +160,7 @@ _HOME = {
     "tabulate": "protect.tabulate",
     "verify": "publish.verify.folder",
     "write": "protect.write",
+    "write_perturbed_records": "protect.write_perturbed_records",
 }
 
 

@@ -8,7 +8,7 @@ import statsmodels.formula.api as smf
 
 from diskret.errors import InputError
 from diskret.outputs import Profile, model
-from diskret.outputs.models import leverage
+from diskret.outputs.influence import leverage
 
 
 def firms(number=200):

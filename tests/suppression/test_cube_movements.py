@@ -1,5 +1,7 @@
 """Cubes: movements of a cell that keep every total, found without any programme."""
 
+from itertools import product
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,8 @@ from suppression_problems import REGIONS, flat, hard_problems, problem_of, with_
 from diskret.suppression import Problem
 from diskret.suppression.changeable import changeable
 from diskret.suppression.changes import Reach
-from diskret.suppression.cubes import hide_in_cubes
+from diskret.suppression.cube_kernels import Groups, Tries, _cube, _line
+from diskret.suppression.cubes import _Cubes, hide_in_cubes
 
 
 def hidden_by_cubes(problem: Problem):
@@ -81,3 +84,47 @@ def test_what_cubes_show_is_true(problem: Problem):
             assert (step <= cells.up).all() and (-step <= cells.down).all()
         again.add(change)
     assert np.array_equal(again.up, reach.up) and np.array_equal(again.down, reach.down)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([(3, 4, 2), (5, 6), (6, 2)]), st.booleans())
+@examples(60)
+def test_no_cube_left_out_is_better(seed: int, shape: tuple[int, ...], totals: bool):
+    """Of all products of the ways along each variable, in plain loops."""
+    random = np.random.default_rng(seed)
+    trees = [REGIONS if shape[0] == 6 else flat(shape[0]), *map(flat, shape[1:])]
+    leaves = random.integers(0, 6, shape)
+    problem = problem_of(with_totals(leaves, trees), trees, minimum=3)
+    cells = changeable(problem)
+    size = tuple(len(tree) for tree in trees)
+    cubes = _Cubes(problem.system.tables[0], cells, cells.primary)
+    lattice = cubes._lattice
+    price = random.integers(0, 4, len(cells.down)).astype(float)
+    groups = Groups(price, cells.up.copy(), cells.down.copy())
+    base = int(random.choice(np.flatnonzero(cells.group[: np.prod(size)] >= 0)))
+    codes = np.array(np.unravel_index(base, size))
+    need, tries = float(random.integers(1, 5)), Tries(4, totals)
+    best = (False, 0.0)
+    lines = [_line(base, k, codes, lattice, groups, need, tries) for k in range(len(size))]
+    for choice in product(*(ways[:number].tolist() for ways, number in lines)):
+        signed = []
+        for way in choice:
+            middle = way.index(-1)
+            fall = way[middle + 1 :]
+            signed.append(
+                [(c, 1) for c in way[:middle]] + [(c, -1) for c in fall[: fall.index(-1)]]
+            )
+        cost, room = 0.0, np.inf
+        for corner in product(*signed):
+            at = np.ravel_multi_index([c for c, _ in corner], size)
+            rises = np.prod([sign for _, sign in corner]) > 0
+            group = cells.group[at]
+            free = 0 if group < 0 else (groups.plus if rises else groups.minus)[group]
+            cost, room = cost + (price[group] if group >= 0 else 0), min(room, free)
+        if room > 0:
+            best = max(best, (True, -cost) if room >= need else (False, float(room)))
+    found, _, room = _cube(base, codes, lattice, groups, need, tries)
+    if len(found) == 0:
+        assert best == (False, 0.0)
+    else:
+        cost = -float(price[cells.group[found]].sum())
+        assert best == ((True, cost) if room >= need else (False, room))

@@ -234,8 +234,8 @@ def test_the_largest_of_weighted_tables_are_not_combined():
     ("arguments", "options", "said"),
     [
         (("size", {"x": ["N", "S"]}), {}, "no dimension 'size'; it has 'region'"),
-        (("region",), {}, "either groups="),
-        (("region", {"x": ["N", "S"]}), {"level": 0}, "either groups="),
+        (("region",), {}, "needs one of groups="),
+        (("region", {"x": ["N", "S"]}), {"level": 0}, "needs one of groups="),
         (("region", {"x": ["N", "S"]}), {"total": "W"}, "also the code of the total"),
     ],
 )

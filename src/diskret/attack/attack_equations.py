@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
-from math import lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,10 +21,11 @@ from diskret.attack.component import (
     shown_in_time,
 )
 from diskret.attack.equations import Equations, cell_name, equations
-from diskret.attack.exact import LIMIT, UNKNOWN, Point, times
+from diskret.attack.exact import LIMIT, UNKNOWN, Point
 from diskret.attack.examination import Examination, Targets
 from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.moves import Moves, Proposals, joined, proposed_moves, starting_table
+from diskret.attack.put_together import ComponentPoints, put_together
 from diskret.attack.reduction import Reduction, reduce
 from diskret.attack.search import Wanted
 from diskret.attack.witnesses import Witnesses
@@ -38,9 +37,6 @@ from diskret.tables import Publication
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
-
-#: Components share a witness as long as their common denominator stays below this.
-_SHARED = 10**6
 
 
 def known_beforehand(
@@ -144,9 +140,8 @@ def attack_equations(
         tell()
     tell()
 
-    tables = complete_tables(parts, reduced.link, reduced.offset)
-    checked = (table for table in tables if table.solves(known.matrix, known.right, lower, upper))
-    return replace(_examination(known, reduced, low, high, exact, checked), quick=quick)
+    witnesses = put_together(parts, known, reduced, bounds)
+    return replace(_examination(known, reduced, low, high, exact, witnesses), quick=quick)
 
 
 def _proposed(
@@ -172,10 +167,9 @@ def _examination(
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     exact: NDArray[np.bool_],
-    tables: Iterable[Point],
+    witnesses: Witnesses,
 ) -> Examination:
     """Intervals of the unknowns as intervals of the cells, joined with the witnesses."""
-    witnesses = Witnesses.gathered(tables, known.hidden)
     shown_low, shown_high = witnesses.extremes()
 
     lower = reduced.offset.astype(np.float64)
@@ -268,67 +262,3 @@ def _ends(reduced: Reduction, loose: NDArray[np.int64], far: int) -> list[Point]
     low = np.where(no_lower, np.where(no_upper, 0, upper) - far, lower)
     high = np.where(no_upper, np.where(no_lower, 0, lower) + far, upper)
     return [Point(low, 1), Point(high, 1)]
-
-
-# ── from points of components to tables ─────────────────────────────────────────────
-
-
-@dataclass(frozen=True, eq=False)
-class ComponentPoints:
-    """Points of one component: numerators for its unknowns."""
-
-    unknown: NDArray[np.int64]
-    points: Sequence[Point] | Witnesses
-
-    @property
-    def denominator(self) -> NDArray[np.int64]:
-        """Of each point."""
-        if isinstance(self.points, Witnesses):
-            return self.points.denominator
-        return np.array([point.denominator for point in self.points], dtype=np.int64)
-
-
-def complete_tables(
-    parts: Sequence[ComponentPoints], link: sparse.csr_array, offset: NDArray[np.int64]
-) -> Iterator[Point]:
-    """Put points of all components together to few complete tables, one after the other.
-
-    parts: the components; if one has no point at all, there is no complete table.
-    link, offset: the cells are ``link @ unknowns + offset``.
-    """
-    if not all(len(part.points) for part in parts):
-        return
-    # every table consists of the simplest point of each component and differs here and there
-    simplest = [part.points[int(part.denominator.argmin())] for part in parts]
-    ground = lcm(*(point.denominator for point in simplest))
-    basis = np.zeros(link.shape[1], dtype=np.int64)
-    for part, point in zip(parts, simplest, strict=True):
-        basis[part.unknown] = point.numerator * (ground // point.denominator)
-    for denominator, chosen in _shared(parts, ground):
-        unknowns = times(basis, denominator // ground)
-        for i, place in chosen.items():
-            point = parts[i].points[place]
-            factor = denominator // point.denominator
-            unknowns[parts[i].unknown] = times(point.numerator, factor)
-        cells = link @ unknowns + times(offset, denominator)
-        if float(np.abs(cells).max(initial=0)) < LIMIT:
-            yield Point(cells.astype(np.int64), denominator)
-
-
-def _shared(parts: Sequence[ComponentPoints], ground: int) -> Iterator[tuple[int, dict[int, int]]]:
-    """Which points stand together in each table, by their places, and its common denominator."""
-    common: list[int] = [ground]
-    chosen: list[dict[int, int]] = [{}]
-    for i, part in enumerate(parts):
-        table, units = 0, part.denominator
-        for place in np.argsort(units, kind="stable").tolist():
-            unit = int(units[place])
-            while table < len(common) and lcm(common[table], unit) > _SHARED:
-                table += 1
-            if table == len(common):
-                common.append(ground)
-                chosen.append({})
-            common[table] = lcm(common[table], unit)
-            chosen[table][i] = place
-            table += 1
-    return zip(common, chosen, strict=True)

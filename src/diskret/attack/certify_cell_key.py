@@ -15,7 +15,7 @@ from diskret.attack.cell_key_noise import (
 from diskret.attack.noise_certificate import NoiseCertificate, refuse_cells
 from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.errors import ProofError
-from diskret.tables import Published, Table
+from diskret.tables import Block, Outline, Published, Table
 from diskret.texts import Figure, Statement, sentence
 
 #: Mean noise of a row that still counts as none: intervals of 256 keys miss 0 by about so much.
@@ -81,20 +81,34 @@ def certify_cell_key(
 
 
 def certify_unseen(published: Published, intervals: NoiseRows, least: int) -> NoiseCertificate:
-    """The certificate of counts that were perturbed where the records lie.
+    """The certificate of counts that were perturbed where the records lie; see `check_unseen`."""
+    check_unseen(published.block(), intervals, least)
+    return unseen_certificate(published, intervals)
 
-    What can be checked without true counts is checked: that no count is negative or one that the
-    perturbation table rules out, and that none is shown that lies below `least`.
+
+def check_unseen(block: Block, intervals: NoiseRows, least: int) -> None:
+    """Check what can be checked of some cells whose true counts nobody has seen.
+
+    No count is negative or one that the perturbation table rules out, and none is shown that lies
+    below `least`.
 
     intervals: the noise of each count and cell key. Confidential.
     least: the least perturbed count that is shown; 0: all are. Confidential.
     """
-    ruled_out, shown = largest_ruled_out(intervals), ~published.suppressed
-    small = shown & (published.value >= 1) & (published.value <= ruled_out)
-    refuse_cells(published, small, "show a small number that the perturbation table rules out")
-    refuse_cells(published, published.value < 0, "are negative")
-    low = shown & (published.value < least)
-    refuse_cells(published, low, "are shown though they are below the threshold")
+
+    def refuse(wrong: NDArray[np.bool_], what: str) -> None:
+        refuse_cells(block.table, block.start + np.flatnonzero(wrong), what)
+
+    shown, value = ~block.suppressed, block.value
+    small = shown & (value >= 1) & (value <= largest_ruled_out(intervals))
+    refuse(small, "show a small number that the perturbation table rules out")
+    refuse(value < 0, "are negative")
+    refuse(shown & (value < least), "are shown though they are below the threshold")
+
+
+def unseen_certificate(published: Outline, intervals: NoiseRows) -> NoiseCertificate:
+    """What is certified of counts that nobody has seen, once all cells were checked."""
+    ruled_out = largest_ruled_out(intervals)
     return _certificate(
         published,
         intervals,
@@ -106,7 +120,7 @@ def certify_unseen(published: Published, intervals: NoiseRows, least: int) -> No
 
 
 def _certificate(
-    published: Published,
+    published: Outline,
     intervals: NoiseRows,
     ruled_out: int,
     *,

@@ -42,7 +42,11 @@ class Moves:
     def only(self, kept: NDArray[np.bool_] | None = None) -> Moves:
         """Those that are kept, bool ``(w,)``, and move at all."""
         moving = np.diff(self.steps.indptr) > 0
-        rows = np.flatnonzero(moving if kept is None else moving & kept)
+        return self.those(moving if kept is None else moving & kept)
+
+    def those(self, kept: NDArray[np.bool_]) -> Moves:
+        """Those that are kept, bool ``(w,)``, also if they move nothing."""
+        rows = np.flatnonzero(kept)
         return Moves(sparse.csr_array(self.steps[rows]), self.denominator[rows])
 
     def extremes(self, base: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -80,11 +84,11 @@ class Moves:
             found.append(Point(numerator, unit))
         return found
 
-    def tables(self, base: NDArray[np.int64]) -> Witnesses:
+    def tables(self, base: NDArray[np.int64], hidden: NDArray[np.bool_] | None = None) -> Witnesses:
         """The same, told as changes: many of large tables do not fit into memory complete."""
         none = sparse.csr_array((1, len(base)), dtype=np.int64)
         found = Witnesses(
-            np.ones(len(base), dtype=bool),
+            np.ones(len(base), dtype=bool) if hidden is None else hidden,
             base[None, :],
             np.ones(1, dtype=np.int64),
             np.zeros(1 + len(self.denominator), dtype=np.int64),
@@ -127,13 +131,30 @@ def possible(
     steps.sum_duplicates()
     steps.eliminate_zeros()
     moves = Moves(steps, moves.denominator)
-    terms = int(np.diff(matrix.indptr).max(initial=1)) * int(np.abs(matrix.data).max(initial=1))
-    largest = np.zeros(steps.shape[0])
-    np.maximum.at(largest, _rows(steps), np.abs(steps.data.astype(np.float64)))
-    whole_table = float(np.abs(base).max(initial=0)) * moves.denominator
-    small = (largest * terms < LIMIT) & (largest + whole_table < LIMIT // 2)
-    moves = moves.only(small & (moves.denominator >= 1))
+    moves = moves.only(small(moves, base, matrix) & (moves.denominator >= 1))
+    return moves.only(hold(moves, base, matrix, lower, upper))
 
+
+def small(moves: Moves, base: NDArray[np.int64], matrix: sparse.csr_array) -> NDArray[np.bool_]:
+    """Which moves can be checked in 64-bit integers, ``(w,)``."""
+    terms = int(np.diff(matrix.indptr).max(initial=1)) * int(np.abs(matrix.data).max(initial=1))
+    largest = np.zeros(moves.steps.shape[0])
+    np.maximum.at(largest, _rows(moves.steps), np.abs(moves.steps.data.astype(np.float64)))
+    whole_table = float(np.abs(base).max(initial=0)) * moves.denominator
+    return (largest * terms < LIMIT) & (largest + whole_table < LIMIT // 2)
+
+
+def hold(
+    moves: Moves,
+    base: NDArray[np.int64],
+    matrix: sparse.csr_array,
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Which moves, all of them `small`, lead from a possible table to possible ones, ``(w,)``.
+
+    Equations are linear, so a move has to balance in each; what does not move stays in its bounds.
+    """
     balance = sparse.csr_array(moves.steps @ matrix.T)
     balance.eliminate_zeros()
     right = np.diff(balance.indptr) == 0
@@ -144,7 +165,7 @@ def possible(
     below = (lower[column] > -UNKNOWN) & (value < np.clip(lower[column], -edge, edge) * unit)
     above = (upper[column] < UNKNOWN) & (value > np.clip(upper[column], -edge, edge) * unit)
     right[row[below | above]] = False
-    return moves.only(right)
+    return right
 
 
 def packed(moves: Moves, apart: sparse.csr_array | None = None) -> Moves:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.attack.certificate import SCHEMA
-from diskret.attack.equations import cell_name, equations
+from diskret.attack.equations import equations
 from diskret.errors import ContradictionError, ProofError
-from diskret.tables import Publication, Published
+from diskret.tables import Outline, Publication, Published
+from diskret.tables.dimension import describe_some
 from diskret.texts import Statement, check_language, in_languages
 
 _EXAMPLES = 3
@@ -28,7 +30,7 @@ class NoiseCertificate:
     Parameters
     ----------
     published
-        The table.
+        The table, or what it is about where nobody holds it.
     claimed, not_claimed
         For any reader: they name no parameter that the published values don't show anyway.
     checked
@@ -39,7 +41,7 @@ class NoiseCertificate:
         Figures for the office, JSON-ready. Confidential.
     """
 
-    published: Published
+    published: Outline
     claimed: tuple[Statement, ...]
     not_claimed: tuple[Statement, ...]
     checked: tuple[Statement, ...] = ()
@@ -57,6 +59,8 @@ class NoiseCertificate:
     def _repr_html_(self) -> str:
         from diskret.tables.card import card_of_published
 
+        if not isinstance(self.published, Published):
+            return escape(repr(self))
         said = [one.en for one in self.claimed]
         return card_of_published(self.published, "NoiseCertificate", said)
 
@@ -89,12 +93,12 @@ class NoiseCertificate:
 
 
 def refuse_cells(
-    published: Published, wrong: NDArray[np.bool_] | NDArray[np.int64], what: str
+    published: Outline, wrong: NDArray[np.bool_] | NDArray[np.int64], what: str
 ) -> None:
     """Refuse a table in which something does not hold for some cells, a mask or flat positions."""
-    cells = np.flatnonzero(wrong) if wrong.dtype == bool else wrong
+    cells = (np.flatnonzero(wrong) if wrong.dtype == bool else wrong).astype(np.int64)
     if len(cells):
-        named = "; ".join(cell_name(published, int(cell)) for cell in cells[:_EXAMPLES])
+        named = describe_some(published.dimensions, cells, _EXAMPLES)
         raise ProofError(
             f"table {published.name!r}: {len(cells):,} cells {what}, e.g. {named}; nothing is "
             "published"

@@ -127,13 +127,28 @@ class Witnesses:
         claimed too far; without tables the result is inf and −inf. Tables before the `first` one
         are not looked at.
         """
+        column = np.cumsum(self.hidden) - 1
         low = np.full(int(self.hidden.sum()), np.inf)
         high = -low
-        for place in range(first, len(self)):
-            point = self[place]
-            inside = ends(point.numerator[self.hidden], point.denominator)
-            np.minimum(low, inside[0], out=low)
-            np.maximum(high, inside[1], out=high)
+        later = self.step[first:]
+        of, unit = self.of[first:], self.denominator[first:]
+        row = np.repeat(np.arange(len(of)), np.diff(later.indptr))
+        for start, own in enumerate(self.start):
+            told = int(np.count_nonzero(of == start))
+            if not told:
+                continue
+            mine = np.flatnonzero((of[row] == start) & self.hidden[later.indices])
+            at, by = later.indices[mine], unit[row[mine]]
+            moved = own[at] * (by // self.unit[start]) + later.data[mine]
+            changed = np.bincount(column[at], minlength=len(low))
+            # a value that every table changes is not the start's
+            kept = changed < told
+            ends_kept = ends(own[self.hidden][kept], int(self.unit[start]))
+            ends_moved = ends(moved, by)
+            low[kept] = np.minimum(low[kept], ends_kept[0])
+            high[kept] = np.maximum(high[kept], ends_kept[1])
+            np.minimum.at(low, column[at], ends_moved[0])
+            np.maximum.at(high, column[at], ends_moved[1])
         return low, high
 
     def problem(self) -> str:
@@ -160,7 +175,7 @@ class Witnesses:
 
 
 def ends(
-    numerator: NDArray[np.int64], unit: int
+    numerator: NDArray[np.int64], unit: int | NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Values as float64: what is not below, and what is not above them, if that cannot hold them.
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -198,3 +198,19 @@ class PerturbedCounts:
     by: Mapping[str, Hierarchy]
     position: NDArray[np.int32]
     value: NDArray[np.int64]
+
+
+#: Positions of cells in C order and what they show, both ``(rows,)``, int64.
+PlacedValues = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedBlocks:
+    """The same block by block, while the engine is asked.
+
+    `by`: column → code tree, all resolved. `values`: perturbed counts of all cells in C order,
+    int64, so many at a time as were asked for; 0 in cells that are not there.
+    """
+
+    by: Mapping[str, Hierarchy]
+    values: Iterator[NDArray[np.int64]]

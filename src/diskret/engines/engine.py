@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import weakref
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Self
 
 from sqlglot.expressions import Select
 
 from diskret.engines import columns, sql
-from diskret.engines.contract import LeafQuestion, Leaves, PerturbedCounts
+from diskret.engines.contract import LeafQuestion, Leaves, PerturbedBlocks, PerturbedCounts
 from diskret.engines.key_counts import WEIGHT_DECIMALS, KeyCounts, KeyQuestion, in_order
 from diskret.engines.leaves import answer
-from diskret.engines.perturbed import perturbed
+from diskret.engines.perturbed import perturbed, perturbed_blocks
 from diskret.engines.perturbed_sql import NoiseIntervals
 from diskret.engines.records import Records, check, filtered, reader
 from diskret.errors import InputError
@@ -87,6 +88,24 @@ class Engine(ABC):
         """
         with self._open() as records:
             return perturbed(question, noise, threshold, records)
+
+    @contextmanager
+    def perturbed_blocks(
+        self, question: LeafQuestion, noise: NoiseIntervals, threshold: int, rows: int
+    ) -> Generator[PerturbedBlocks]:
+        """The same block by block: the table may be larger than memory.
+
+        The blocks come while the ``with`` block runs, in which alone they can be asked for.
+
+        Parameters
+        ----------
+        question, noise, threshold
+            As for `perturbed`, with the same errors.
+        rows
+            Cells of a block, ≥ 1.
+        """
+        with self._open() as records:
+            yield perturbed_blocks(question, noise, threshold, rows, records)
 
     def frequencies(self, question: KeyQuestion) -> KeyCounts:
         """Count the records of each combination of keys, and add up their weights, exactly.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from math import prod
 
 import numpy as np
@@ -13,11 +14,16 @@ from numpy.typing import NDArray
 from diskret.engines import columns, sql
 from diskret.engines.codes import mappings, resolve
 from diskret.engines.columns import Kind
-from diskret.engines.contract import LeafQuestion, PerturbedCounts
+from diskret.engines.contract import LeafQuestion, PerturbedBlocks, PerturbedCounts, PlacedValues
 from diskret.engines.leaves import answer
-from diskret.engines.perturbed_sql import NoiseIntervals, perturbed_counts, usable
+from diskret.engines.perturbed_sql import (
+    NoiseIntervals,
+    perturbed_counts,
+    placed_counts,
+    usable,
+)
 from diskret.engines.records import Records, code_counts, column_named, filtered
-from diskret.errors import InputError
+from diskret.errors import InputError, ProofError
 from diskret.hierarchy import Hierarchy
 
 
@@ -25,6 +31,76 @@ def perturbed(
     question: LeafQuestion, noise: NoiseIntervals, threshold: int, records: Records
 ) -> PerturbedCounts:
     """Count, perturb and add up; see `Engine.perturbed`."""
+    shape, trees = _prepared(question, noise, records)
+    names = [*(f"d{i}" for i in range(len(trees))), "value"]
+    statement = perturbed_counts(shape, noise, names, threshold)
+    found = records.fetch(statement)
+    if not len(found):
+        _explain_nothing(question, records)
+        found = records.fetch(statement)
+    return PerturbedCounts(
+        by=dict(zip(question.by, trees, strict=True)),
+        position=np.stack([_numbers(found, name).astype(np.int32) for name in names[:-1]], axis=1),
+        value=_numbers(found, "value"),
+    )
+
+
+def perturbed_blocks(
+    question: LeafQuestion,
+    noise: NoiseIntervals,
+    threshold: int,
+    rows: int,
+    records: Records,
+) -> PerturbedBlocks:
+    """The same, some cells at a time; see `Engine.perturbed_blocks`."""
+    shape, trees = _prepared(question, noise, records)
+    sizes = [len(tree) for tree in trees]
+    statement = placed_counts(shape, noise, sizes, threshold)
+    found = records.placed_values(statement, rows)
+    first = next(found, None)
+    if first is None:
+        _explain_nothing(question, records)
+        found = records.placed_values(statement, rows)
+    else:
+        found = chain([first], found)
+    return PerturbedBlocks(
+        dict(zip(question.by, trees, strict=True)), _dense(found, prod(sizes), rows)
+    )
+
+
+def _dense(found: Iterator[PlacedValues], cells: int, rows: int) -> Iterator[NDArray[np.int64]]:
+    """All cells, `rows` at a time, with 0 for those that did not come back."""
+    start = 0
+    value = np.zeros(min(rows, cells), dtype=np.int64)
+    for at, shown in found:
+        block = at // rows
+        if len(at) and block.min() < start // rows:
+            raise ProofError("the engine gave cells in another order than it was asked for")
+        for number in np.unique(block).tolist():
+            while start // rows < number:
+                yield value
+                start += rows
+                value = np.zeros(min(rows, cells - start), dtype=np.int64)
+            mine = block == number
+            value[at[mine] - start] = shown[mine]
+    while start < cells:
+        yield value
+        start += rows
+        value = np.zeros(max(min(rows, cells - start), 0), dtype=np.int64)
+
+
+def _explain_nothing(question: LeafQuestion, records: Records) -> None:
+    """No count that large, or records that cannot be used: then this says which.
+
+    It attaches codes as they are spelled in the records, with padding for example.
+    """
+    answer(question, records)
+
+
+def _prepared(
+    question: LeafQuestion, noise: NoiseIntervals, records: Records
+) -> tuple[sql.Shape, list[Hierarchy]]:
+    """What the statement is about, whose small relations are known, and the trees."""
     if question.record_key is None:
         raise InputError("noise comes from record keys: say which column holds them, record_key=")
     if question.key_modulus != noise.modulus:
@@ -33,20 +109,7 @@ def perturbed(
             f"{noise.modulus:,}; keys of different moduli cannot be mixed"
         )
     shape = _shape(question, records)
-    trees = _attach(question, noise, records, shape)
-    names = [*(f"d{i}" for i in range(len(trees))), "value"]
-    statement = perturbed_counts(shape, noise, names, threshold)
-    found = records.fetch(statement)
-    if not len(found):
-        # No count that large, or records that cannot be used: then this says which. It attaches
-        # codes as they are spelled in the records, with padding for example.
-        answer(question, records)
-        found = records.fetch(statement)
-    return PerturbedCounts(
-        by=dict(zip(question.by, trees, strict=True)),
-        position=np.stack([_numbers(found, name).astype(np.int32) for name in names[:-1]], axis=1),
-        value=_numbers(found, "value"),
-    )
+    return shape, _attach(question, noise, records, shape)
 
 
 def ancestors(tree: Hierarchy, leaf: Sequence[int], codes: Sequence[int | str]) -> pa.Table:

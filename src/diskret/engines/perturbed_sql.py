@@ -45,6 +45,26 @@ def perturbed_counts(
     `noise`: what the relation ``noise`` holds. `names`: columns of the answer: one for each
     dimension and one for the counts. `threshold`: the least perturbed count that comes back, ≥ 1.
     """
+    codes = {name: f"d{i}" for i, name in enumerate(names[:-1])}
+    return _perturbed(shape, noise, codes, names[-1], threshold)
+
+
+def placed_counts(
+    shape: Shape, noise: NoiseIntervals, sizes: Sequence[int], threshold: int = 1
+) -> Select:
+    """The same with the position ``at`` of each cell in C order, and its ``value``.
+
+    `sizes`: how many codes each dimension has.
+    """
+    place = "CAST(0 AS BIGINT)"
+    for i, size in enumerate(sizes):
+        place = f"({place} * {size} + d{i})"
+    return _perturbed(shape, noise, {"at": place}, "value", threshold)
+
+
+def _perturbed(
+    shape: Shape, noise: NoiseIntervals, shown: Mapping[str, str], value: str, threshold: int
+) -> Select:
     axes = range(len(shape.codes))
     unit = ["u"] if shape.unit else []
     groups = [f"g{i}" for i in axes]
@@ -62,9 +82,9 @@ def perturbed_counts(
         ctes[before := "cells"] = together
     row = f"CASE WHEN n <= {noise.last} THEN n ELSE {_reused(noise)} END"
     within = f"counted = {row} AND low <= k AND k < high"
-    shown = [exp.alias_(code, name, quoted=True) for code, name in zip(codes, names, strict=False)]
+    columns = {**shown, value: "n + change"}
     query = (
-        exp.select(*shown, exp.alias_("n + change", names[-1], quoted=True))
+        exp.select(*(exp.alias_(made, name, quoted=True) for name, made in columns.items()))
         .from_(before)
         .join("noise", on=within)
         .where(f"n + change >= {threshold}")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import difflib
 import weakref
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from io import BytesIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -109,7 +112,7 @@ class _Records(Stepwise):
         return _fetch(self.connection, postgres_sql.text(query, self.relations))
 
     def stream(self, query: Select) -> pa.RecordBatchReader:
-        return self.fetch(query).to_reader()
+        return _stream(self.connection, postgres_sql.text(query, self.relations))
 
     def attach(self, name: str, table: pa.Table) -> None:
         self.relations[name] = postgres_sql.small_table(table)
@@ -212,28 +215,49 @@ def _no_table(table: PostgresTable, names: Sequence[str]) -> InputError:
 
 _INTEGERS = (20, 21, 23)  # the numbers PostgreSQL gives its types
 _INTEGER_ARRAY = 1016
+#: Bytes of an answer that need no disk.
+_IN_MEMORY = 2**26
 
 
 def _fetch(connection: Connection, query: str) -> pa.Table:
     """Run a query; its answer comes as CSV, which is read column by column."""
+    data = BytesIO()
+    types = _copied(connection, query, data)
+    table = csv.read_csv(pa.py_buffer(data.getbuffer()), **_read_as(types))
+    for i, (name, code) in enumerate(types.items()):
+        if code == _INTEGER_ARRAY:
+            table = table.set_column(i, name, _lists(table[name]))
+    return table
+
+
+def _stream(connection: Connection, query: str) -> pa.RecordBatchReader:
+    """The same for an answer without lists, which waits on this machine's disk if it is large."""
+    data = SpooledTemporaryFile(_IN_MEMORY)
+    types = _copied(connection, query, data)
+    data.seek(0)
+    read = csv.open_csv(data, **_read_as(types))
+    return pa.RecordBatchReader.from_batches(read.schema, read)
+
+
+def _copied(connection: Connection, query: str, into: IO[bytes]) -> dict[str, int]:
+    """Write the answer as CSV; the numbers of the types of its columns."""
     types = dict(connection.ask(f"SELECT * FROM ({query}) AS asked LIMIT 0").columns)  # noqa: S608
-    data = connection.copy(f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER, ENCODING 'UTF8')")
+    connection.copy(f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER, ENCODING 'UTF8')", into)
+    return types
+
+
+def _read_as(types: Mapping[str, int]) -> dict[str, Any]:
     integers = [name for name, code in types.items() if code in _INTEGERS]
-    table = csv.read_csv(
-        pa.py_buffer(data),
+    return {
         # a null alone in its row is an empty line
-        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
-        convert_options=csv.ConvertOptions(
+        "parse_options": csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        "convert_options": csv.ConvertOptions(
             column_types=dict.fromkeys(types, pa.string()) | dict.fromkeys(integers, pa.int64()),
             null_values=[""],
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
         ),
-    )
-    for i, (name, code) in enumerate(types.items()):
-        if code == _INTEGER_ARRAY:
-            table = table.set_column(i, name, _lists(table[name]))
-    return table
+    }
 
 
 def _lists(texts: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -9,8 +9,7 @@ import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
-from typing import Any
+from typing import IO, Any
 from urllib.parse import parse_qsl, unquote
 
 from diskret.errors import InputError
@@ -37,11 +36,9 @@ class Connection:
         columns = tuple((part["name"], part["type_oid"]) for part in answer.columns or ())
         return Rows(columns, answer.rows or [])
 
-    def copy(self, statement: str) -> memoryview:
-        """Run a ``COPY … TO STDOUT``; its bytes."""
-        stream = BytesIO()
-        self.driver.execute_unnamed(statement, stream=stream)
-        return stream.getbuffer()
+    def copy(self, statement: str, into: IO[bytes]) -> None:
+        """Run a ``COPY … TO STDOUT`` and write its bytes."""
+        self.driver.execute_unnamed(statement, stream=into)
 
     def close(self) -> None:
         """Close it, also if the server has gone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,8 +14,10 @@ from sqlglot.expressions import Select
 from diskret.engines import columns, sql
 from diskret.engines.codes import MOST_CODES, refuse_too_many, spellings_of_codes
 from diskret.engines.columns import Check, Column, Reading, counted
+from diskret.engines.contract import PlacedValues
 from diskret.errors import InputError
 from diskret.hierarchy.codes import some
+from diskret.io.record_errors import RecordError
 from diskret.population import Bounds, Population
 
 _LARGEST_FLOAT = "1.7976931348623157E308"
@@ -36,6 +38,13 @@ class Records(Protocol):
 
     def stream(self, query: Select) -> pa.RecordBatchReader:
         """Run a query whose answer may be large."""
+        ...
+
+    def placed_values(self, query: Select, rows: int) -> Iterator[PlacedValues]:
+        """Run a query for cells at positions ``at`` with a ``value``, both whole numbers.
+
+        All cells of positions below a multiple of `rows` come before all others.
+        """
         ...
 
     def attach(self, name: str, table: pa.Table) -> None:
@@ -94,8 +103,10 @@ def column_named(records: Records, name: str) -> Column:
     names = [column.name for column in records.columns]
     near = difflib.get_close_matches(str(name), names, 1, 0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise InputError(
-        f"there is no column {name!r}; the columns are {', '.join(map(repr, names))}{hint}"
+    raise RecordError(
+        lambda _: (
+            f"there is no column {name!r}; the columns are {', '.join(map(repr, names))}{hint}"
+        )
     )
 
 
@@ -155,10 +166,14 @@ def refuse_failed(
     """Refuse records that fail a check, with their number and examples."""
     for check, number in zip(checks, failed, strict=True):
         if number:
-            found = _found(records, sql.check_examples(check, where))
-            raise InputError(
-                f"{counted(number)}: {check.problem}{_shown(found)}; {check.remedied(found)}"
-            )
+            raise _failed(check, number, _found(records, sql.check_examples(check, where)))
+
+
+def _failed(check: Check, number: int, found: Sequence[object]) -> RecordError:
+    return RecordError(
+        lambda _: f"{counted(number)}: {check.problem}{_shown(found)}; {check.remedied(found)}",
+        (check.column.name, found),
+    )
 
 
 def examples(records: Records, query: Select) -> str:

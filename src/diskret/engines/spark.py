@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import uuid
 import weakref
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 from sqlglot.expressions import Select
 
 from diskret.engines import one_pass, spark_sql, sql
 from diskret.engines.columns import Check, Column, Kind
+from diskret.engines.contract import PlacedValues
 from diskret.engines.engine import Engine
 from diskret.engines.records import Contributors, Survey
 from diskret.engines.stepwise import surveyed
@@ -134,10 +136,23 @@ class _Records:
     )
 
     def fetch(self, query: Select) -> pa.Table:
+        return self._frame(query).toArrow()
+
+    def placed_values(self, query: Select, rows: int) -> Iterator[PlacedValues]:
+        """Cells of a block come packed in a row, for rows of a frame come one by one."""
+        from pyspark.sql import functions as f
+
+        cells = f.flatten(f.collect_list(f.array("at", "value")))
+        blocks = self._frame(query).groupBy(f.expr(f"at div {rows}").alias("block"))
+        for block in blocks.agg(cells.alias("cells")).orderBy("block").toLocalIterator():
+            pairs = np.array(block["cells"], dtype=np.int64).reshape(-1, 2)
+            yield pairs[:, 0], pairs[:, 1]
+
+    def _frame(self, query: Select) -> Any:
         for name in {table.name for table in query.find_all(exp.Table)}:
             if name in self.attached and name not in self.views.frames:
                 self._make(name)
-        return self.views.session.sql(spark_sql.text(query, self.views.names)).toArrow()
+        return self.views.session.sql(spark_sql.text(query, self.views.names))
 
     def stream(self, query: Select) -> pa.RecordBatchReader:
         return self.fetch(query).to_reader()

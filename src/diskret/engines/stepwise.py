@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 from sqlglot.expressions import Select
@@ -11,6 +11,7 @@ from sqlglot.expressions import Select
 from diskret.engines import sql
 from diskret.engines.codes import MOST_CODES
 from diskret.engines.columns import Check
+from diskret.engines.contract import PlacedValues
 from diskret.engines.records import Contributors, Survey
 
 
@@ -20,6 +21,15 @@ class Stepwise(ABC):
     @abstractmethod
     def fetch(self, query: Select) -> pa.Table:
         """Run a query."""
+
+    @abstractmethod
+    def stream(self, query: Select) -> pa.RecordBatchReader:
+        """Run a query whose answer may be large."""
+
+    def placed_values(self, query: Select, rows: int) -> Iterator[PlacedValues]:
+        """In the order of their positions."""
+        for batch in self.stream(query.order_by('"at"')):
+            yield batch["at"].to_numpy(), batch["value"].to_numpy()
 
     @abstractmethod
     def keep(self, name: str, query: Select) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -53,6 +54,27 @@ def rows_of_frame(frame: Any, kind: FrameKind, keep: NDArray[np.bool_]) -> Any:
     if kind == "pyarrow" and isinstance(frame, pa.Table):
         return frame.filter(pa.array(keep))
     return frame
+
+
+def with_column(frame: Any, table: pa.Table, kind: FrameKind, name: str, values: pa.Array) -> Any:
+    """The caller's own frame, its index included, with one more column at its end.
+
+    `table`: the records as they were read, for files, lazy frames and relations.
+
+    >>> with_column(pa.table({"x": [1]}), pa.table({"x": [1]}), "pyarrow", "y", pa.array(["a"]))[1]
+    <pyarrow.lib.ChunkedArray object at ...>
+    [
+      [
+        "a"
+      ]
+    ]
+    """
+    try:
+        own = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        return from_arrow(table.append_column(name, values), kind)
+    added = nw.from_arrow(pa.table({name: values}), backend=own.implementation)[name]
+    return own.with_columns(added).to_native()
 
 
 def renewed(frame: Any, kind: FrameKind, table: pa.Table) -> Any:

@@ -1,19 +1,18 @@
-"""Small sets of records that sums of published cells single out: the smallest, proven."""
+"""Sets of records that sums and differences of published cells single out: found, or proven not."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse.csgraph import connected_components
 
-_SECONDS = 5.0  # for one component; what is not decided by then is said to be so
-_TOO_MANY = 20_000  # atoms of a component
-_TRIES = 30  # differences known from before that are set aside
+from diskret.outputs.programme import Guess, by_programme
+from diskret.outputs.row_space import RowSpace, factors
+from diskret.outputs.search import Found, Members, fewest_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +25,16 @@ class Statements:
         Labels of each cell.
     cells
         Shape (cells, atoms), zeros and ones: which atoms a cell holds.
-    units
-        Shape (atoms,): how many units each atom has.
+    atom
+        Shape (records,): the atom of each record; -1: it is in no cell.
+    unit
+        Shape (records,): the unit of each record.
     """
 
     names: tuple[tuple[str, ...], ...]
     cells: sparse.csr_array
-    units: NDArray[np.int64]
+    atom: NDArray[np.int64]
+    unit: NDArray[np.int64]
 
     @classmethod
     def made(
@@ -55,13 +57,20 @@ class Statements:
         unit
             Shape (records,): the unit of each record; None: each is one.
         """
-        atom = np.zeros(len(sets[0]) if sets else 0, np.int64)
+        records = len(sets[0]) if sets else 0
+        atom = np.zeros(records, np.int64)
+        nowhere = np.ones(records, bool)
         for at in sets:
             width = int(at.max(initial=0)) + 2
             atom = _renumbered(atom * width + at + 1, width * (int(atom.max(initial=0)) + 1))
+            nowhere &= at < 0
+        atom[nowhere] = -1
+        if nowhere.any():
+            atom[~nowhere] = np.unique(atom[~nowhere], return_inverse=True)[1]
         atoms = int(atom.max(initial=-1)) + 1
         first = np.zeros(atoms, np.int64)
-        first[atom[::-1]] = np.arange(len(atom))[::-1]
+        inside = np.flatnonzero(~nowhere)[::-1]
+        first[atom[inside]] = inside
         begins = np.cumsum([0, *sizes])[:-1]
         own = [(at[first], begin) for at, begin in zip(sets, begins, strict=True)]
         rows = [np.where(at >= 0, begin + at, -1) for at, begin in own]
@@ -70,7 +79,12 @@ class Statements:
         cells = sparse.csr_array(
             (np.ones(len(column)), (row[row >= 0], column)), shape=(len(names), max(atoms, 1))
         )
-        return cls(names, cells, _units(atom, atoms, unit))
+        numbers = np.arange(records) if unit is None else unit.astype(np.int64)
+        return cls(names, cells, atom, numbers)
+
+    def members(self, values: NDArray[np.float64] | None = None) -> Members:
+        """The units of each atom, with what they contribute."""
+        return Members.made(self.atom, self.cells.shape[1], self.unit, values)
 
 
 def _renumbered(keys: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
@@ -82,21 +96,11 @@ def _renumbered(keys: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
     return (np.cumsum(there) - 1)[keys]
 
 
-def _units(
-    atom: NDArray[np.int64], atoms: int, unit: NDArray[np.int32] | None
-) -> NDArray[np.int64]:
-    if unit is None:
-        return np.bincount(atom, minlength=max(atoms, 1))
-    width = int(unit.max(initial=0)) + 1
-    pairs = np.unique(atom * width + unit)
-    return np.bincount(pairs // width, minlength=max(atoms, 1))
-
-
 @dataclass(frozen=True)
 class Difference:
     """A set of few units that published cells single out, and by which cells; or none.
 
-    `unresolved`: neither was proven in the time that there is.
+    `unresolved`: neither was proven, for there is too much to try.
     """
 
     units: int = 0
@@ -110,9 +114,7 @@ def smallest_difference(
     """The smallest set of fewer than `threshold` units that the cells single out.
 
     Found is every union of atoms whose count is a sum and difference of published counts, by any
-    factors: a programme chooses atoms (zeros and ones) and factors of cells (real numbers) such
-    that the cells add up to just these atoms. An attacker is taken to know which combinations of
-    the results' cells are empty.
+    factors. An attacker is taken to know which combinations of the results' cells are empty.
 
     Parameters
     ----------
@@ -124,6 +126,40 @@ def smallest_difference(
         Each of shape (cells,): cells that are judged already; what those of one array single out
         among themselves is no news.
     """
+
+    def judged(space: RowSpace, known: Known, members: Members) -> Found:
+        return fewest_units(space, known, members, threshold, signed=False)
+
+    def guessed(cells: sparse.csr_array, masks: Masks, members: Members) -> Guess | None:
+        return by_programme(cells, np.diff(members.begins), threshold, masks)
+
+    return worst_of(statements, statements.members(), known, judged, guessed)
+
+
+Masks = Sequence[NDArray[np.bool_]]
+Known = tuple[RowSpace, RowSpace]
+
+
+def worst_of(
+    statements: Statements,
+    members: Members,
+    known: Masks,
+    judged: Callable[[RowSpace, Known, Members], Found],
+    guessed: Callable[[sparse.csr_array, Masks, Members], Guess | None] | None = None,
+) -> Difference:
+    """What is found in any part of the cells, of the fewest units.
+
+    Parameters
+    ----------
+    statements, known
+        As for `smallest_difference`.
+    members
+        The units of each atom of the statements.
+    judged
+        Looks for a set of atoms in cells that hang together.
+    guessed
+        Looks for one where there is too much to be tried; what it does not find may be there.
+    """
     best = Difference()
     unresolved = False
     cells = statements.cells
@@ -132,67 +168,28 @@ def smallest_difference(
     for component in np.unique(label[: cells.shape[0]]):
         inside = np.flatnonzero(label[: cells.shape[0]] == component)
         atoms = np.flatnonzero(label[cells.shape[0] :] == component)
-        old = [mask[inside] for mask in known]
-        if any(mask.all() for mask in old) or not (statements.units[atoms] < threshold).any():
+        masks = [mask[inside] for mask in known]
+        if any(mask.all() for mask in masks):
             continue
-        part = cells[inside][:, atoms]
-        found = _in_component(part, statements.units[atoms], threshold, old)
-        unresolved |= found.unresolved
-        if found.statements and (not best.statements or found.units < best.units):
-            best = Difference(found.units, tuple(int(inside[one]) for one in found.statements))
+        own = cells[inside][:, atoms]
+        who = members.part(atoms)
+        spaces = _spaces(own, masks)
+        found = Found(unresolved=True) if spaces is None else judged(spaces[0], spaces[1], who)
+        result: Guess | None = None
+        if spaces is not None and found.atoms is not None:
+            used = np.flatnonzero(np.abs(factors(own, spaces[0], found.atoms)) > 1e-6)
+            result = found.units, tuple(int(one) for one in used)
+        elif found.unresolved:
+            result = None if guessed is None else guessed(own, masks, who)
+            unresolved |= result is None
+        if result is not None and (not best.statements or result[0] < best.units):
+            best = Difference(result[0], tuple(int(inside[one]) for one in result[1]))
     if best.statements:
         return best
     return Difference(unresolved=unresolved)
 
 
-def _in_component(
-    cells: sparse.csr_array,
-    units: NDArray[np.int64],
-    threshold: int,
-    known: Sequence[NDArray[np.bool_]],
-) -> Difference:
-    number, atoms = cells.shape
-    if atoms > _TOO_MANY:
-        return Difference(unresolved=True)
-    small = np.flatnonzero(units < threshold)
-    # variables: a factor of each cell, then whether each small atom is chosen
-    choose = sparse.csr_array(
-        (np.ones(len(small)), (small, np.arange(len(small)))), shape=(atoms, len(small))
-    )
-    adds_up = LinearConstraint(sparse.hstack([cells.T, -choose]).tocsr(), 0, 0)
-    few = np.concatenate([np.zeros(number), units[small]])
-    limits = [adds_up, LinearConstraint(few, 1, threshold - 1)]
-    low = np.concatenate([np.full(number, -np.inf), np.zeros(len(small))])
-    high = np.concatenate([np.full(number, np.inf), np.ones(len(small))])
-    integer = np.concatenate([np.zeros(number), np.ones(len(small))])
-    for _ in range(_TRIES):
-        solved = milp(
-            few,
-            constraints=limits,
-            bounds=Bounds(low, high),
-            integrality=integer,
-            options={"time_limit": _SECONDS},
-        )
-        if solved.status == 2:  # infeasible: nothing is singled out
-            return Difference()
-        if solved.x is None:
-            return Difference(unresolved=True)
-        chosen = np.round(solved.x[number:])
-        wanted = choose @ chosen
-        if not _singled_out(cells, wanted):
-            return Difference(unresolved=True)  # an answer that does not add up proves nothing
-        if not any(_singled_out(cells[mask], wanted) for mask in known):
-            used = np.flatnonzero(np.abs(solved.x[:number]) > 1e-6)
-            return Difference(int(round(float(units @ wanted))), tuple(int(one) for one in used))
-        # known already: another set is asked for
-        cut = np.concatenate([np.zeros(number), np.where(chosen > 0, -1.0, 1.0)])
-        limits.append(LinearConstraint(cut, 1 - chosen.sum(), np.inf))
-    return Difference(unresolved=True)
-
-
-def _singled_out(cells: sparse.csr_array, wanted: NDArray[np.float64]) -> bool:
-    """Whether a set of atoms is a sum and difference of cells, by least squares."""
-    if not cells.shape[0]:
-        return False
-    factors = sparse.linalg.lsmr(cells.T.tocsc(), wanted, atol=1e-12, btol=1e-12)[0]
-    return bool(np.abs(cells.T @ factors - wanted).max() < 1e-6)
+def _spaces(cells: sparse.csr_array, masks: Masks) -> tuple[RowSpace, Known] | None:
+    space, *known = (RowSpace.of(one) for one in (cells, *(cells[mask] for mask in masks)))
+    old, new = (*known, *[RowSpace.nothing(cells.shape[1])] * 2)[:2]
+    return None if space is None or old is None or new is None else (space, (old, new))

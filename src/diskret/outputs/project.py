@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError, ProofError
 from diskret.outputs.checked import Checked, Finding, Told
-from diskret.outputs.differences import Statements, smallest_difference
+from diskret.outputs.differences import Difference, Statements, smallest_difference
 from diskret.outputs.profile import Profile
+from diskret.outputs.sums import unsafe_difference, variables
 from diskret.outputs.units import units_of
 
 
@@ -163,7 +164,7 @@ class Project:
     def _beside(self, checked: Checked) -> Checked:
         """The result with what is found beside all that has left."""
         found = [*self._doubts(checked), *self._differences(checked)]
-        made = (*checked.made, "records", "difference")
+        made = (*checked.made, "records", "difference", "rest")
         whole = replace(checked, made=made, findings=(*checked.findings, *found))
         self._checked.add(whole)
         return whole
@@ -182,34 +183,68 @@ class Project:
         if number < len(self._records) and np.array_equal(at, np.arange(number)):
             return True  # numbered from 0 again, as reset_index does
         for name in {*made_from} & {*self._records.columns}:
-            own, values = self._records[name].to_numpy()[at], made_from[name]
+            own, values = self._records[name].to_numpy()[at], np.asarray(made_from[name])
             same = (own == values) | ((own != own) & (values != values))
             if own.dtype == values.dtype and not same.all():
                 return True
         return False
 
     def _differences(self, checked: Checked) -> list[Finding]:
-        statements, told_by = self._statements([*self._accepted, Accepted("", checked)])
-        old = np.array([bool(name) for name in told_by], bool)
-        found = smallest_difference(statements, self._profile.threshold, [old, ~old])
-        check = "too_large" if found.unresolved else "difference"
+        """What follows from this result together with those that have left."""
+        parts = [
+            _Part(result.name, one, self._placed(one))
+            for result in [*self._accepted, Accepted("", checked)]
+            for one in result.checked.told
+        ]
+        found = [self._counts(finest(parts))]
+        placed = [self._values(part.told) for part in parts]
+        for variable in variables(placed):
+            own = finest([parts[at] for at in variable.parts])
+            found.append(self._sums(own, variable.values))
+        kept = {one.check: one for one in found[::-1] if one is not None}
+        return [kept[check] for check in ("difference", "rest", "too_large") if check in kept]
+
+    def _counts(self, parts: Sequence[_Part]) -> Finding | None:
+        statements, told_by, known = self._statements(parts)
+        found = smallest_difference(statements, self._profile.threshold, known)
+        return self._finding("difference", found, statements, told_by)
+
+    def _sums(self, parts: Sequence[_Part], values: NDArray[np.float64]) -> Finding | None:
+        statements, told_by, known = self._statements(parts)
+        found = unsafe_difference(statements, values, self._profile, known)
+        return self._finding("rest", found, statements, told_by)
+
+    def _finding(
+        self, check: str, found: Difference, statements: Statements, told_by: Sequence[str]
+    ) -> Finding | None:
+        check = "too_large" if found.unresolved else check
         verdict = self._profile.verdict(check)
         if verdict == "pass" or not (found.unresolved or found.statements):
-            return []
+            return None
         others = sorted({told_by[one] for one in found.statements} - {""})
         places = [_place(told_by[one], statements.names[one]) for one in found.statements]
         blanks = {"other": ", ".join(others), "units": found.units}
-        return [Finding(check, verdict, tuple(places), blanks)]
+        return Finding(check, verdict, tuple(places), blanks)
 
-    def _statements(self, results: Sequence[Accepted]) -> tuple[Statements, list[str]]:
-        """The cells of some results, and the name of the result that each is of."""
-        told = [(result.name, one) for result in results for one in result.checked.told]
-        sets = [self._placed(one) for _, one in told]
-        names = [label for _, one in told for label in one.names]
-        told_by = [name for name, one in told for _ in one.names]
-        return Statements.made(
-            tuple(names), sets, [len(one.names) for _, one in told], self._numbers
-        ), told_by
+    def _statements(
+        self, parts: Sequence[_Part]
+    ) -> tuple[Statements, list[str], list[NDArray[np.bool_]]]:
+        """The cells of some parts, the result that each is of, and which are old and new."""
+        names = [label for part in parts for label in part.told.names]
+        told_by = [part.result for part in parts for _ in part.told.names]
+        sizes = [len(part.told.names) for part in parts]
+        sets = [part.sets for part in parts]
+        old = np.array([bool(name) for name in told_by], bool)
+        return Statements.made(tuple(names), sets, sizes, self._numbers), told_by, [old, ~old]
+
+    def _values(self, told: Told) -> NDArray[np.float64] | None:
+        """The values of a result, for all records of the project."""
+        if told.values is None:
+            return None
+        placed = np.full(len(self._records), np.nan)
+        inside = told.sets >= 0
+        placed[self._at(told.rows, len(told.sets))[inside]] = told.values[inside]
+        return placed
 
     def _placed(self, told: Told) -> NDArray[np.int32]:
         """The sets of a result, for all records of the project."""
@@ -230,6 +265,32 @@ class Project:
                 f"the result was made from a record {missing} that is not in the project"
             )
         return at
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What one result tells of one grouping; `sets` for all records of the project."""
+
+    result: str
+    told: Told
+    sets: NDArray[np.int32]
+
+
+def finest(parts: Sequence[_Part]) -> list[_Part]:
+    """Parts without those that follow from another of the same result, as margins do."""
+    kept: list[_Part] = []
+    for part in sorted(parts, key=lambda one: -len(one.told.names)):
+        if not any(_follows(part, other) for other in kept):
+            kept.append(part)
+    return [part for part in parts if any(part is one for one in kept)]
+
+
+def _follows(part: _Part, other: _Part) -> bool:
+    if part.result != other.result or ((part.sets >= 0) != (other.sets >= 0)).any():
+        return False
+    whole = np.full(len(other.told.names) + 1, -1, np.int32)
+    whole[other.sets] = part.sets
+    return bool((whole[other.sets] == part.sets).all())
 
 
 def _place(result: str, labels: tuple[str, ...]) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from diskret.protect.result import release_of
 from diskret.protect.tabulate import engine_of
 from diskret.protect.write_internal import write_certificate_only
 from diskret.publish.contract import Release
-from diskret.tables import Earlier, Perturbed, Published
+from diskret.tables import Earlier, Outline, Perturbed, Published
 from diskret.tables.add_up import check_size
 from diskret.tables.cells import check_names, check_reserved, public_columns
 from diskret.tables.dimension import Dimension, check_by
@@ -104,7 +104,7 @@ def perturb_records(
     key_modulus: int = 2**32,
     key_digits: int | None = None,
     unit: str | None = None,
-    where: Mapping[str, Any] | None = None,
+    where: Mapping[str, Any] | Population | None = None,
     threshold: int | None = None,
     vintage: str = "",
     name: str = "count",
@@ -171,58 +171,106 @@ def perturb_records(
     >>> perturb_records(persons, ptable=one_up_or_down, **asked).public.to_pydict()["count"]
     [3, 4, 1]
     """
-    check_by(by)
-    counted = "count" if unit is None else "units"
-    check_names([*by, counted])
-    check_reserved(by, [counted], changed=True)
-    key_modulus = modulus_with(key_digits, key_modulus)
-    lookup = _lookup(ptable, key_modulus)
-    least = _least(threshold)
-    filtered = Population.of(where)
-    question = LeafQuestion(
-        by=dict(by),
-        unit=unit,
-        record_key=record_key,
-        key_modulus=key_modulus,
-        key_digits=key_digits,
-        where=filtered,
-    )
-    opened = records if isinstance(records, Source) else source(records)
-    opened = spelled(opened, question.numbers, told=question.told)
+    asked = AskedCounts.of(
+        records, by, ptable, record_key, key_modulus, key_digits, unit, where, threshold,
+    )  # fmt: skip
     progress("perturb", 0, 1)
-    with (engine or engine_of(opened))(opened) as running:
-        found = running.perturbed(question, NoiseIntervals.of(lookup), least)
-    dimensions = tuple(Dimension(column, tree) for column, tree in found.by.items())
-    value = np.zeros(check_size(dimensions), dtype=np.int64)
+    with (engine or engine_of(asked.records))(asked.records) as running:
+        found = running.perturbed(asked.question, asked.noise, asked.least)
+    outline = asked.outline(found.by, name, vintage)
+    value = np.zeros(check_size(outline.dimensions), dtype=np.int64)
     value[tuple(found.position.T)] = found.value
     progress("perturb", 1, 1)
-    published = Published(
-        name=name,
-        dimensions=dimensions,
-        measure=counted,
-        frequency=True,
-        decimals=0,
-        value=value,
-        suppressed=value < (threshold or 0),
-        empty=np.zeros(value.shape, dtype=bool),
-        vintage=vintage,
-        where=filtered,
-        recorded=True,
-        changed="cell_key",
+    published = Published.of(
+        outline, value, value < (threshold or 0), np.zeros(value.shape, dtype=bool)
     )
-    settings = {
-        "method": "cell_key",
-        "changed": "counts",
-        "counted": "records" if unit is None else "units",
-        "true_counts": "not fetched",
-        "threshold": threshold,
-        "key_modulus": key_modulus,
-        "perturbation_table": fingerprint(lookup),
-    }
     # units count once in each total, so no equation ties totals to their parts
-    known = None if unit is not None else Perturbed("noise", largest=largest_noise(lookup))
-    certificate = certify_unseen(published, lookup, threshold or 0)
-    return PerturbedRecords(certificate, settings, known, opened.kind)
+    known = None if unit is not None else Perturbed("noise", largest=largest_noise(asked.lookup))
+    certificate = certify_unseen(published, asked.lookup, threshold or 0)
+    return PerturbedRecords(certificate, asked.settings, known, asked.records.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class AskedCounts:
+    """Which counts are perturbed, and how; checked. Confidential.
+
+    `least` is the least perturbed count that leaves the engine.
+    """
+
+    records: Source
+    question: LeafQuestion
+    lookup: Lookup
+    threshold: int | None
+
+    @classmethod
+    def of(
+        cls,
+        records: Any,
+        by: Mapping[str, Hierarchy | None],
+        ptable: PerturbationTable | Lookup,
+        record_key: str,
+        key_modulus: int,
+        key_digits: int | None,
+        unit: str | None,
+        where: Mapping[str, Any] | Population | None,
+        threshold: int | None,
+    ) -> AskedCounts:
+        """Arguments as of `perturb_records`; bad ones are refused before any work."""
+        check_by(by)
+        counted = "count" if unit is None else "units"
+        check_names([*by, counted])
+        check_reserved(by, [counted], changed=True)
+        key_modulus = modulus_with(key_digits, key_modulus)
+        lookup = lookup_of(ptable, key_modulus)
+        _least(threshold)
+        question = LeafQuestion(
+            by=dict(by),
+            unit=unit,
+            record_key=record_key,
+            key_modulus=key_modulus,
+            key_digits=key_digits,
+            where=Population.of(where),
+        )
+        opened = records if isinstance(records, Source) else source(records)
+        opened = spelled(opened, question.numbers, told=question.told)
+        return cls(opened, question, lookup, threshold)
+
+    @property
+    def noise(self) -> NoiseIntervals:
+        """The lookup as engines take it."""
+        return NoiseIntervals.of(self.lookup)
+
+    @property
+    def least(self) -> int:
+        """See the class."""
+        return _least(self.threshold)
+
+    def outline(self, by: Mapping[str, Hierarchy], name: str, vintage: str) -> Outline:
+        """What is public of the table but its cells, once all trees are known."""
+        return Outline(
+            name=name,
+            dimensions=tuple(Dimension(column, tree) for column, tree in by.items()),
+            measure="count" if self.question.unit is None else "units",
+            frequency=True,
+            decimals=0,
+            vintage=vintage,
+            where=self.question.where,
+            recorded=True,
+            changed="cell_key",
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the office's files say of the method."""
+        return {
+            "method": "cell_key",
+            "changed": "counts",
+            "counted": "records" if self.question.unit is None else "units",
+            "true_counts": "not fetched",
+            "threshold": self.threshold,
+            "key_modulus": self.question.key_modulus,
+            "perturbation_table": fingerprint(self.lookup),
+        }
 
 
 def perturbation_sql(
@@ -292,7 +340,7 @@ def perturbation_sql(
         raise InputError(f"{table!r} names no table; write 'persons', or 'census.persons'")
     return perturbed_text(
         trees,
-        NoiseIntervals.of(_lookup(ptable, key_modulus)),
+        NoiseIntervals.of(lookup_of(ptable, key_modulus)),
         table=path,
         record_key=record_key,
         unit=unit,
@@ -302,7 +350,8 @@ def perturbation_sql(
     )
 
 
-def _lookup(ptable: PerturbationTable | Lookup, modulus: int) -> Lookup:
+def lookup_of(ptable: PerturbationTable | Lookup, modulus: int) -> Lookup:
+    """The lookup for keys of a modulus."""
     lookup = ptable.lookup(modulus) if isinstance(ptable, PerturbationTable) else ptable
     if lookup.modulus != modulus:
         raise InputError(

@@ -65,7 +65,7 @@ class ChangedValues:
     @property
     def published(self) -> Published:
         """What the world sees."""
-        return self.certificate.published
+        return cast(Published, self.certificate.published)
 
     @property
     def name(self) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io import from_arrow, to_arrow
+from diskret.io import to_arrow
 from diskret.io.columns import code_text, column
+from diskret.io.placed import placed
+from diskret.io.returned import with_column
 from diskret.keys import SecretKeys, derive_record_keys, draw_record_keys, members_keys
 from diskret.keys.records import MODULUS
 
@@ -86,8 +87,9 @@ def record_keys(
             )
         found = draw_record_keys(table.num_rows, None, purpose, modulus)
     else:
-        found = _derived(table, id, parent, SecretKeys.load(keys), purpose, modulus)
-    return _with_column(records, table, kind, name, found.astype(np.int64))
+        with placed(records):
+            found = _derived(table, id, parent, SecretKeys.load(keys), purpose, modulus)
+    return with_column(records, table, kind, name, pa.array(found.astype(np.int64)))
 
 
 def _derived(
@@ -105,14 +107,3 @@ def _derived(
     pairs = place[0] * (int(place[1].max(initial=0)) + 1) + place[1]
     _, first, back = np.unique(pairs, return_index=True, return_inverse=True)
     return members_keys(own[first], parents.take(pa.array(first)), modulus)[back]
-
-
-def _with_column(
-    records: Any, table: pa.Table, kind: Any, name: str, values: NDArray[np.int64]
-) -> Any:
-    try:
-        frame = nw.from_native(records, eager_only=True)
-    except TypeError:  # files, lazy frames and relations
-        return from_arrow(table.append_column(name, pa.array(values)), kind)
-    added = nw.new_series(name, values, nw.Int64(), backend=frame.implementation)
-    return frame.with_columns(added).to_native()

@@ -10,7 +10,7 @@ functions that nothing but the office's own folder and ledger are given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,7 +25,7 @@ from diskret.io.code_book import CodeBook
 from diskret.io.from_json import Form
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.tables import Perturbed, Published
+from diskret.tables import Block, CellsDigest, Outline, Perturbed, Published
 from diskret.tables.requirements import Earlier
 
 _TEXT: Form = {"en": [str], "de": [str]}
@@ -57,6 +57,29 @@ class Records:
     def outline(self) -> dict[str, Any]:
         """What the public certificate says of them, JSON-ready."""
         return {"records": self.table.num_rows, "columns": self.table.column_names}
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed:
+    """A table that nobody holds: its cells come once, block by block, as they were certified.
+
+    `digest`: of the cells that have come so far, to compare with those that were written.
+    """
+
+    outline: Outline
+    cells: Iterator[Block]
+    digest: CellsDigest = field(default_factory=CellsDigest)
+
+    @property
+    def name(self) -> str:
+        """Of the files."""
+        return self.outline.name
+
+    def blocks(self) -> Iterator[Block]:
+        """All cells."""
+        for block in self.cells:
+            self.digest.add(block)
+            yield block
 
 
 @dataclass(frozen=True)
@@ -114,7 +137,7 @@ class Release:
     only.
     """
 
-    public: Published | Records
+    public: Published | Streamed | Records
     certificate: Mapping[str, Any]
     inputs: Mapping[str, str]
     page: Page

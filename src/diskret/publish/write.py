@@ -10,13 +10,14 @@ from typing import Any
 
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.publish.contract import Look, Records, Release, software
+from diskret.publish.contract import Look, Records, Release, Streamed, software
 from diskret.publish.derived import COMBINED, DERIVED, combined_outline, derived_outline
 from diskret.publish.difference import PREVIOUS, difference_outline
 from diskret.publish.digests import digest
 from diskret.publish.exchange import EXCHANGE
 from diskret.publish.formats.cube import cube_of_figure, cube_of_several, public_cube
 from diskret.publish.formats.data_files import (
+    write_blocks,
     write_columns,
     write_csv,
     write_parquet,
@@ -126,8 +127,13 @@ def _write_public(
 ) -> dict[str, Any]:
     """Data, page and certificate; the certificate lists the files that all have in common too."""
     name, title = release.name, look.titles.get(release.name)
-    write = _write_table if isinstance(release.public, Published) else _write_records
-    files = write(release.public, folder, look)  # pyright: ignore[reportArgumentType]
+    match release.public:
+        case Published() as table:
+            files = _write_table(table, folder, look)
+        case Streamed() as table:
+            files = _write_streamed(table, folder)
+        case Records() as records:
+            files = _write_records(records, folder, look)
     listed = {file: digest(folder / file) for file in (*shared, *files)}
     certificate = {
         **release.certificate,
@@ -172,6 +178,13 @@ def _write_table(published: Published, folder: Path, look: Look) -> list[str]:
     return files
 
 
+def _write_streamed(table: Streamed, folder: Path) -> list[str]:
+    files = [f"{table.name}.structure.json", f"{table.name}.parquet"]
+    write_json(structure(table.outline), folder / files[0])
+    write_blocks(table.blocks(), folder / files[1])
+    return files
+
+
 def _exchanged(shown: Derived | SideBySide | Difference, folder: Path, look: Look) -> list[str]:
     """Files for exchange of a figure or of tables side by side; a difference has none."""
     if isinstance(shown, Difference) or not set(look.formats) & set(EXCHANGE):
@@ -191,7 +204,7 @@ def _write_records(records: Records, folder: Path, look: Look) -> list[str]:
 
 
 def _check_file_names(
-    written: Sequence[Published | Records | Derived | SideBySide | Difference],
+    written: Sequence[Published | Streamed | Records | Derived | SideBySide | Difference],
 ) -> None:
     """Refuse two things that would be written into the same file on some system."""
     seen: dict[str, str] = {}

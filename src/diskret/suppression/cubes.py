@@ -51,12 +51,18 @@ def hide_in_cubes(
         for done, group in enumerate(todo.tolist()):
             if done % 100 == 0:
                 problem.progress("suppress", done, len(todo))
+            without: set[tuple[int, int]] = set()
             for way in _WAYS:
                 if not reach.misses(cells, group):
                     break
                 distance = _distance(cells, reach, group, way)
+                if (way, distance) in without:
+                    continue
                 change = cubes.change(group, way, distance, compared, totals)
-                if change is not None:
+                if change is None:
+                    without.add((way, distance))
+                else:
+                    without.clear()
                     reach.add(change)
                     hidden[change.cell] = True
                     cubes.price[change.cell] = 0
@@ -97,6 +103,7 @@ class _Cubes:
             np.cumsum([0, *shape]),
             np.concatenate(leaves).astype(np.int64),
             np.cumsum([0, *map(len, leaves)]),
+            np.array([int(tree.level.max()) + 1 for tree in trees], dtype=np.int64),
             np.ascontiguousarray(cells.group[: prod(shape)]),
         )
         self._wide = max(sum(n > 1 for n in shape), 1)

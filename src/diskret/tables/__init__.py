@@ -5,6 +5,7 @@ from diskret.tables.contributions import Contributions, Measure
 from diskret.tables.derived import Derived
 from diskret.tables.difference import Difference
 from diskret.tables.dimension import Dimension
+from diskret.tables.outline import Block, CellsDigest, Outline
 from diskret.tables.perturbed import Noise, Perturbed
 from diskret.tables.published import Publication, Published, together
 from diskret.tables.requirements import NO_LEVELS, Earlier, Requirements, UnsafeSums
@@ -13,7 +14,9 @@ from diskret.tables.table import Table
 from diskret.tables.ties import MeasureSum
 
 __all__ = [
+    "Block",
     "CHANGES",
+    "CellsDigest",
     "Contributions",
     "Derived",
     "Difference",
@@ -24,6 +27,7 @@ __all__ = [
     "NO_BOUND",
     "NO_LEVELS",
     "Noise",
+    "Outline",
     "Perturbed",
     "Publication",
     "Published",

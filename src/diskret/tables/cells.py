@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import from_arrow
 from diskret.tables.dimension import Dimension
+from diskret.tables.outline import Block, Outline
 
 if TYPE_CHECKING:
     from diskret.tables.published import Published
@@ -63,43 +65,48 @@ def table_columns(table: Table) -> dict[str, pa.Array]:
     return {**codes_columns(table.dimensions), **flat}
 
 
-def public_columns(published: Published) -> pa.Table:
+def public_columns(shown: Published | Block) -> pa.Table:
     """What may leave of a table: codes, values (null if suppressed), status.
 
     `status` is published | suppressed | empty; one row for each combination of codes. Where
     intervals are published, `lower` and `upper` hold them for the suppressed cells.
     """
+    block = shown if isinstance(shown, Block) else shown.block()
+    published, suppressed = block.table, block.suppressed
     check_names(public_names(published))
-    suppressed, empty = published.suppressed.ravel(), published.empty.ravel()
-    value = np.where(suppressed | empty, 0, published.value.ravel())
+    value = np.where(suppressed | block.empty, 0, block.value)
 
-    def shown(scaled: NDArray[np.int64], mask: NDArray[np.bool_]) -> pa.Array:
+    def in_units(scaled: NDArray[np.int64], mask: NDArray[np.bool_]) -> pa.Array:
         return pa.array(in_published_units(scaled, published.decimals), mask=mask)
 
     return pa.table(
         {
-            **codes_columns(published.dimensions),
-            published.measure: shown(value, suppressed),
+            **codes_columns(published.dimensions, block.start, block.stop),
+            published.measure: in_units(value, suppressed),
             "status": pa.array(STATUS).take(
-                pa.array(np.where(suppressed, 1, np.where(empty, 2, 0)))
+                pa.array(np.where(suppressed, 1, np.where(block.empty, 2, 0)))
             ),
             **{
-                side: shown(np.where(blank, 0, bound), blank)
-                for side, bound in published.intervals.items()
+                side: in_units(np.where(blank, 0, bound), blank)
+                for side, bound in block.intervals.items()
                 for blank in [~suppressed | (np.abs(bound) == NO_BOUND)]
             },
         }
     )
 
 
-def public_names(published: Published) -> list[str]:
+def public_names(published: Outline) -> list[str]:
     """The columns of the public files."""
     codes = [d.name for d in published.dimensions]
-    return [*codes, published.measure, "status", *published.intervals]
+    return [*codes, published.measure, "status", *published.sides]
 
 
-def codes_columns(dimensions: tuple[Dimension, ...]) -> dict[str, pa.StringArray]:
+def codes_columns(
+    dimensions: tuple[Dimension, ...], start: int = 0, stop: int | None = None
+) -> dict[str, pa.StringArray]:
     """Dimension name → the code in each cell, cells in C order (last dimension fastest).
+
+    `start`, `stop`: of the cells at these positions; by default of all.
 
     >>> from diskret.hierarchy import Hierarchy
     >>> pair = tuple(Dimension(name, Hierarchy.flat(["x"])) for name in "ab")
@@ -107,14 +114,13 @@ def codes_columns(dimensions: tuple[Dimension, ...]) -> dict[str, pa.StringArray
     {'a': ['Total', 'Total', 'x', 'x'], 'b': ['Total', 'x', 'Total', 'x']}
     """
     check_names(d.name for d in dimensions)
-    cells = np.prod([len(d) for d in dimensions], dtype=np.int64)
+    inner = prod(len(d) for d in dimensions)
+    cell = np.arange(start, inner if stop is None else stop)
     columns: dict[str, pa.StringArray] = {}
-    inner = int(cells)
     for dimension in dimensions:
         inner //= len(dimension)
-        once = np.repeat(np.arange(len(dimension), dtype=np.int32), inner)
         codes = pa.array(dimension.hierarchy.codes, pa.string())
-        columns[dimension.name] = codes.take(pa.array(np.tile(once, int(cells) // len(once))))
+        columns[dimension.name] = codes.take(pa.array(cell // inner % len(dimension)))
     return columns
 
 

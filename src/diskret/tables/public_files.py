@@ -25,6 +25,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.tables.cells import NO_BOUND, check_names, public_columns, public_names
 from diskret.tables.dimension import Dimension
+from diskret.tables.outline import Block, Outline
 
 if TYPE_CHECKING:
     from diskret.tables.published import Published
@@ -40,7 +41,7 @@ _NOT_IN_FILE_NAMES = re.compile(r'[<>:"/\\|?*]|^[.\s]|[.\s]$')
 _EXAMPLES = 3
 
 
-def structure(published: Published) -> dict[str, Any]:
+def structure(published: Outline) -> dict[str, Any]:
     """What a reader needs beside the CSV: code trees, labels, decimals; JSON-ready."""
     _check(published)
     return {
@@ -55,7 +56,7 @@ def structure(published: Published) -> dict[str, Any]:
     }
 
 
-def _circumstances(published: Published) -> dict[str, Any]:
+def _circumstances(published: Outline) -> dict[str, Any]:
     """What is said only where it is not as usual."""
     said: dict[str, Any] = {}
     if published.vintage:
@@ -66,23 +67,25 @@ def _circumstances(published: Published) -> dict[str, Any]:
         said["recorded"] = True
     if published.rounding > 1:
         said["rounding"] = published.rounding
-    if published.intervals:
+    if published.sides:
         said["intervals"] = True
     if published.changed:
         said["changed"] = published.changed
     return said
 
 
-def public_cells(published: Published) -> pa.Table:
+def public_cells(shown: Published | Block) -> pa.Table:
     """The columns of the public CSV as text, one row for each combination of codes."""
-    _check(published)
-    cells = public_columns(published)
-    hidden = published.suppressed.ravel()
-    value = np.where(hidden | published.empty.ravel(), 0, published.value.ravel())
+    block = shown if isinstance(shown, Block) else shown.block()
+    published, hidden = block.table, block.suppressed
+    if not block.start:  # of a table in blocks, the first tells
+        _check(published)
+    cells = public_columns(block)
+    value = np.where(hidden | block.empty, 0, block.value)
     columns = {published.measure: (value, hidden)}
     columns |= {
         side: (bound, ~hidden | (np.abs(bound) == NO_BOUND))
-        for side, bound in published.intervals.items()
+        for side, bound in block.intervals.items()
     }
     for name, (scaled, blank) in columns.items():
         exact = decimal_text(np.where(blank, 0, scaled), published.decimals)
@@ -91,11 +94,12 @@ def public_cells(published: Published) -> pa.Table:
     return cells
 
 
-def exact_cells(published: Published) -> pa.Table:
+def exact_cells(shown: Published | Block) -> pa.Table:
     """The same columns with values as integers, or decimals, null if suppressed."""
-    cells = public_cells(published)
+    published = shown.table if isinstance(shown, Block) else shown
+    cells = public_cells(shown)
     kind = pa.int64() if published.decimals == 0 else pa.decimal128(38, published.decimals)
-    for name in (published.measure, *published.intervals):
+    for name in (published.measure, *published.sides):
         text = cells[name]
         value = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
         cells = cells.set_column(cells.column_names.index(name), name, value)
@@ -153,7 +157,7 @@ def check_file_name(name: str) -> None:
 # ── writing ─────────────────────────────────────────────────────────────────────────
 
 
-def _check(published: Published) -> None:
+def _check(published: Outline) -> None:
     check_file_name(published.name)
     check_names(public_names(published))
     texts = [d.name for d in published.dimensions] + [published.measure]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.io.arrays import from_lists
-from diskret.population import EVERYBODY, Population
-from diskret.tables.dimension import Dimension
+from diskret.tables.outline import ROWS, Block, Outline
 from diskret.tables.read_public import read_published
-from diskret.tables.ties import About, MeasureSum
+from diskret.tables.ties import MeasureSum
 
 
 @dataclass(frozen=True, eq=False)
-class Published:
+class Published(Outline):
     """An attacker's whole view of one published table. Holds nothing confidential.
 
     Parameters
@@ -61,22 +60,12 @@ class Published:
         `CHANGES`; empty if those that are shown are the true ones.
     """
 
-    name: str
-    dimensions: tuple[Dimension, ...]
-    measure: str
-    frequency: bool
-    decimals: int
     value: NDArray[np.int64]
     suppressed: NDArray[np.bool_]
     empty: NDArray[np.bool_]
-    nonnegative: bool = True
-    vintage: str = ""
-    where: Population = EVERYBODY
-    recorded: bool = False
-    rounding: int = 1
+    _: KW_ONLY
     lower: NDArray[np.int64] | None = None
     upper: NDArray[np.int64] | None = None
-    changed: str = ""
 
     def __post_init__(self) -> None:
         values = dict.fromkeys(("value", "lower", "upper"), np.int64)
@@ -90,11 +79,6 @@ class Published:
         from diskret.tables.card import card_of_published
 
         return card_of_published(self)
-
-    @property
-    def about(self) -> About:
-        """What the table is about, by which it is tied to others."""
-        return About(self.measure, self.vintage, self.where)
 
     def all_hidden(self) -> Published:
         """The table if nothing at all of it were published."""
@@ -115,13 +99,50 @@ class Published:
         return {"lower": self.lower.ravel(), "upper": self.upper.ravel()}
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Number of codes of each dimension, totals included."""
-        return tuple(len(d) for d in self.dimensions)
+    def sides(self) -> tuple[str, ...]:
+        """The columns of published bounds."""
+        return tuple(self.intervals)
+
+    def block(self, start: int = 0, stop: int | None = None) -> Block:
+        """The cells at positions from `start` to before `stop`, in C order; by default all."""
+        return Block(
+            self,
+            start,
+            self.value.ravel()[start:stop],
+            self.suppressed.ravel()[start:stop],
+            self.empty.ravel()[start:stop],
+            {side: bound[start:stop] for side, bound in self.intervals.items()},
+        )
+
+    def blocks(self) -> Iterator[Block]:
+        """All cells, some at a time."""
+        for start in range(0, self.value.size, ROWS):
+            yield self.block(start, start + ROWS)
+
+    @classmethod
+    def of(
+        cls,
+        outline: Outline,
+        value: NDArray[np.int64],
+        suppressed: NDArray[np.bool_],
+        empty: NDArray[np.bool_],
+        lower: NDArray[np.int64] | None = None,
+        upper: NDArray[np.int64] | None = None,
+    ) -> Published:
+        """The table of an outline, with all its cells."""
+        described = {field.name: getattr(outline, field.name) for field in fields(Outline)}
+        return cls(
+            **described,
+            value=value,
+            suppressed=suppressed,
+            empty=empty,
+            lower=lower,
+            upper=upper,
+        )
 
     @classmethod
     def read(cls, folder: str | PathLike[str], name: str | None = None) -> Published:
-        """The attacker's view from the public files alone (CSV and structure)."""
+        """The attacker's view from the public files alone: structure, and CSV or else Parquet."""
         return read_published(cls, folder, name)
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,12 +18,20 @@ from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
+from diskret.io.files import plain_parquet_blocks
 from diskret.io.formulas import marked, without_marks
 from diskret.io.from_json import read_json
 from diskret.population import Population
 from diskret.tables.cells import CHANGES, NO_BOUND, STATUS, check_names
 from diskret.tables.dimension import Dimension
-from diskret.tables.public_files import SCHEMA, STRUCTURE, check_file_name, structure
+from diskret.tables.outline import ROWS, Block, Outline
+from diskret.tables.public_files import (
+    SCHEMA,
+    STRUCTURE,
+    check_file_name,
+    exact_cells,
+    structure,
+)
 
 if TYPE_CHECKING:
     from diskret.tables.published import Published
@@ -45,27 +53,89 @@ def read_published(
     """
     public, name = _locate(Path(folder), name)
     said = public / f"{name}{STRUCTURE}"
-    content = read_json(said)
-    outline = _read_outline(said, content, name)
-    path = public / f"{name}.csv"
-    sides = ["lower", "upper"] if outline.intervals else []
+    outline, sides = _read_outline(said, read_json(said), name)
+    path, typed = public / f"{name}.csv", public / f"{name}.parquet"
+    if typed.exists() and not path.exists():
+        _check_blocks(said, outline, sides)
+        return kind.of(outline, *_of_blocks(typed, outline))
     columns = [d.name for d in outline.dimensions] + [outline.measure, "status", *sides]
     cells = read_text(path, columns)
     at = _positions(path, cells, outline.dimensions)
     value, status = _values(path, cells, outline)
-    shape = tuple(len(d) for d in outline.dimensions)
 
     def placed(column: NDArray[Any]) -> NDArray[Any]:
         array = np.empty(len(column), dtype=column.dtype)
         array[at] = column
-        return array.reshape(shape)
+        return array.reshape(outline.shape)
 
     bounds = {side: placed(_bounds(path, cells, outline, side, status == 1)) for side in sides}
-    published = _published(
-        kind, outline, placed(value), placed(status == 1), placed(status == 2), **bounds
+    return kind.of(outline, placed(value), placed(status == 1), placed(status == 2), **bounds)
+
+
+def read_outline(folder: str | PathLike[str], name: str) -> Outline:
+    """What the structure of a table says that can be read block by block."""
+    path = Path(folder) / f"{name}{STRUCTURE}"
+    outline, sides = _read_outline(path, read_json(path), name)
+    _check_blocks(path, outline, sides)
+    return outline
+
+
+def _check_blocks(path: Path, outline: Outline, sides: Sequence[str]) -> None:
+    if sides or outline.decimals:
+        raise InputError(
+            f"{path}: tables with decimals or published intervals are read from their CSV file, "
+            "which is missing; get it from the office that published them"
+        )
+    if outline.size > _MAX_CELLS:
+        raise InputError(f"{path}: {outline.size:,} cells are more than {_MAX_CELLS:,}")
+
+
+def read_blocks(path: Path, outline: Outline) -> Iterator[Block]:
+    """The cells of a public Parquet file of whole numbers without intervals, block by block.
+
+    Every column must be what follows from the values and the structure, in its order.
+    """
+    start, columns = 0, exact_cells(Block(outline, 0, *_cells(0))).schema
+    for cells in plain_parquet_blocks(path, ROWS):
+        if not cells.schema.equals(columns, check_metadata=True):
+            raise InputError(
+                f"{path}: the columns must be {_typed(columns)}, but they are "
+                f"{_typed(cells.schema)}"
+            )
+        status = pc.index_in(cells["status"], pa.array(STATUS)).fill_null(0).to_numpy()
+        value = cells[outline.measure].fill_null(0).to_numpy()
+        block = Block(outline, start, value, status == 1, status == 2)
+        if block.stop > outline.size or not cells.equals(exact_cells(block)):
+            raise InputError(
+                f"{path}: rows {start + 1:,} to {block.stop:,} are not these cells of the table; "
+                "codes and their order, values and status must be as the structure says"
+            )
+        if outline.nonnegative and (value < 0).any():
+            raise InputError(f"{path}: there are negative values, which the structure excludes")
+        yield block
+        start = block.stop
+    if start != outline.size:
+        raise InputError(f"{path}: {outline.size - start:,} of {outline.size:,} cells are missing")
+
+
+def _typed(columns: pa.Schema) -> str:
+    return ", ".join(f"{field.name} ({field.type})" for field in columns)
+
+
+def _cells(number: int) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Values, what is suppressed, and what is empty: nothing yet."""
+    return np.zeros(number, np.int64), np.zeros(number, bool), np.zeros(number, bool)
+
+
+def _of_blocks(
+    path: Path, outline: Outline
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_]]:
+    read = list(read_blocks(path, outline))
+    value, suppressed, empty = (
+        np.concatenate([getattr(block, of) for block in read]).reshape(outline.shape)
+        for of in ("value", "suppressed", "empty")
     )
-    _check_nothing_else(said, content, published)
-    return published
+    return value, suppressed, empty
 
 
 def of_structure(
@@ -80,15 +150,16 @@ def of_structure(
 ) -> Published:
     """A published table from its [structure][diskret.tables.public_files.structure] and arrays."""
     path = Path(source)
-    outline = _read_outline(path, content, _member(path, content, "name", str))
-    published = _published(kind, outline, value, suppressed, empty, lower, upper)
-    _check_nothing_else(path, content, published)
-    return published
+    outline, _ = _read_outline(path, content, _member(path, content, "name", str))
+    return kind.of(outline, value, suppressed, empty, lower, upper)
 
 
-def _check_nothing_else(path: Path, content: dict[str, Any], published: Published) -> None:
+def _check_nothing_else(
+    path: Path, content: dict[str, Any], outline: Outline, sides: Sequence[str]
+) -> None:
     """Refuse a structure that says anything which is not read, at whatever depth."""
-    if content != (again := structure(published)):
+    again = structure(outline) | ({"intervals": True} if sides else {})
+    if content != again:
         odd = [key for key in content if key not in again or content[key] != again[key]]
         raise InputError(
             f"{path}: holds what is no part of the structure of a table, at "
@@ -96,52 +167,7 @@ def _check_nothing_else(path: Path, content: dict[str, Any], published: Publishe
         )
 
 
-def _published(
-    kind: type[Published],
-    outline: _Outline,
-    value: NDArray[np.int64],
-    suppressed: NDArray[np.bool_],
-    empty: NDArray[np.bool_],
-    lower: NDArray[np.int64] | None = None,
-    upper: NDArray[np.int64] | None = None,
-) -> Published:
-    return kind(
-        name=outline.name,
-        dimensions=outline.dimensions,
-        measure=outline.measure,
-        frequency=outline.frequency,
-        decimals=outline.decimals,
-        value=value,
-        suppressed=suppressed,
-        empty=empty,
-        nonnegative=outline.nonnegative,
-        vintage=outline.vintage,
-        where=outline.where,
-        recorded=outline.recorded,
-        rounding=outline.rounding,
-        changed=outline.changed,
-        lower=lower,
-        upper=upper,
-    )
-
-
 # ── reading the structure ───────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True)
-class _Outline:
-    name: str
-    dimensions: tuple[Dimension, ...]
-    measure: str
-    frequency: bool
-    decimals: int
-    nonnegative: bool
-    vintage: str
-    where: Population
-    recorded: bool
-    rounding: int
-    intervals: bool
-    changed: str
 
 
 def _locate(folder: Path, name: str | None) -> tuple[Path, str]:
@@ -162,14 +188,15 @@ def _locate(folder: Path, name: str | None) -> tuple[Path, str]:
     )
 
 
-def _read_outline(path: Path, content: Any, name: str) -> _Outline:
+def _read_outline(path: Path, content: Any, name: str) -> tuple[Outline, list[str]]:
+    """What the structure says, and the columns of published bounds."""
     schema = _member(path, content, "schema", str)
     if schema != SCHEMA:
         raise InputError(f"{path}: the schema is {schema!r}, but only {SCHEMA!r} can be read")
     if _member(path, content, "name", str) != name:
         raise InputError(f"{path}: the file says its name is {content['name']!r}, not {name!r}")
     dimensions = tuple(_dimension(path, d) for d in _member(path, content, "dimensions", list))
-    outline = _Outline(
+    outline = Outline(
         name,
         dimensions,
         measure=_member(path, content, "measure", str),
@@ -180,7 +207,6 @@ def _read_outline(path: Path, content: Any, name: str) -> _Outline:
         where=_population(path, _member(path, content, "where", dict, {})),
         recorded=_member(path, content, "recorded", bool, False),
         rounding=_member(path, content, "rounding", int, 1),
-        intervals=_member(path, content, "intervals", bool, False),
         changed=_member(path, content, "changed", str, ""),
     )
     if not dimensions:
@@ -195,12 +221,13 @@ def _read_outline(path: Path, content: Any, name: str) -> _Outline:
         raise InputError(
             f"{path}: 'changed' is {outline.changed!r}; it must be one of {', '.join(CHANGES)}"
         )
+    sides = ["lower", "upper"] if _member(path, content, "intervals", bool, False) else []
     try:
-        sides = ["lower", "upper"] if outline.intervals else []
         check_names([*(d.name for d in dimensions), outline.measure, "status", *sides])
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return outline
+    _check_nothing_else(path, content, outline, sides)
+    return outline, sides
 
 
 def _dimension(path: Path, content: Any) -> Dimension:
@@ -317,7 +344,7 @@ def _positions(path: Path, cells: pa.Table, dimensions: tuple[Dimension, ...]) -
 
 
 def _values(
-    path: Path, cells: pa.Table, outline: _Outline
+    path: Path, cells: pa.Table, outline: Outline
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Scaled values (0 where suppressed) and the position of each status in `STATUS`."""
     measure, text = outline.measure, cells[outline.measure]
@@ -338,7 +365,7 @@ def _values(
 
 
 def _numbers(
-    path: Path, cells: pa.Table, outline: _Outline, column: str, without: NDArray[np.bool_]
+    path: Path, cells: pa.Table, outline: Outline, column: str, without: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Scaled values of a column; 0 where it has none, bool ``(rows,)``."""
     decimals, text = outline.decimals, cells[column]
@@ -354,7 +381,7 @@ def _numbers(
 
 
 def _bounds(
-    path: Path, cells: pa.Table, outline: _Outline, side: str, hidden: NDArray[np.bool_]
+    path: Path, cells: pa.Table, outline: Outline, side: str, hidden: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Published bounds of the suppressed cells, and nothing of the others."""
     blank = pc.equal(cells[side], "")

@@ -28,6 +28,7 @@ def recode(
     dimension: str,
     groups: Mapping[str, Sequence[str]] | None,
     level: int | None,
+    leaves: Sequence[str] | None,
     total: str | None,
 ) -> Table:
     """See [`Table.recode`][diskret.Table.recode]."""
@@ -62,12 +63,17 @@ def recode(
         )
     axis = names.index(dimension)
     tree = table.dimensions[axis].hierarchy
-    if groups is not None and level is None:
+    if sum(given is not None for given in (groups, level, leaves)) != 1:
+        raise InputError(
+            "recode needs one of groups= (codes to combine), level= (where to cut) and leaves= "
+            "(codes whose finer ones go)"
+        )
+    if groups is not None:
         made = combine(tree, groups)
-    elif level is not None and groups is None:
+    elif level is not None:
         made = cut(tree, level)
     else:
-        raise InputError("recode needs either groups= (codes to combine) or level= (where to cut)")
+        made = cut_below(tree, leaves or ())
     along = _Along(table, axis, tree, made)
     return replace(
         table,
@@ -284,6 +290,30 @@ def cut(tree: Hierarchy, level: int) -> Recoding:
             f"on the levels 0 to {depth}"
         )
     return _kept(tree, tree.level <= level, {}, {})
+
+
+def cut_below(tree: Hierarchy, leaves: Sequence[str]) -> Recoding:
+    """Cut the tree below some codes, which become leaves.
+
+    >>> tree = Hierarchy.from_prefix(["011", "012", "021", "022"], (2, 1))
+    >>> cut_below(tree, ["02"]).hierarchy.codes
+    ('Total', '01', '011', '012', '02')
+    """
+    if isinstance(leaves, str):
+        raise HierarchyError(f"leaves must be a list of codes, not the text {leaves!r}")
+    codes = as_codes(list(leaves), "leaves")
+    unknown = [repr(code) for code in codes if code not in tree.position]
+    if unknown:
+        raise HierarchyError(
+            f"{len(unknown):,} codes of leaves= are not in the tree: {some(unknown)}; it has "
+            f"{some([repr(code) for code in tree.codes])}"
+        )
+    ends = np.zeros(len(tree), bool)
+    ends[[tree.position[code] for code in codes]] = True
+    keep = np.ones(len(tree), bool)
+    for at, above in enumerate(tree.parent.tolist()):  # parents stand before their children
+        keep[at] = above < 0 or (keep[above] and not ends[above])
+    return _kept(tree, keep, {}, {})
 
 
 def _new_code(name: object) -> str:

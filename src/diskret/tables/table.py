@@ -13,6 +13,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
 from diskret.io.arrays import from_lists
+from diskret.io.placed import placed
 from diskret.population import EVERYBODY, Population
 from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.cells import cells_frame
@@ -347,24 +348,25 @@ class Table:
         >>> Table.from_cells(cells, by={"region": None}, count="firms").count.tolist()
         [12, 7, 5]
         """
-        return from_cells(
-            cls,
-            frame,
-            by,
-            total=total,
-            value=value,
-            count=count,
-            largest=tuple(largest),
-            magnitude=magnitude,
-            shadow=shadow,
-            signed=signed,
-            decimals=decimals,
-            vintage=vintage,
-            rounding=rounding,
-            round_values=round_values,
-            additivity=additivity,
-            count_within=count_within,
-        )
+        with placed(frame):
+            return from_cells(
+                cls,
+                frame,
+                by,
+                total=total,
+                value=value,
+                count=count,
+                largest=tuple(largest),
+                magnitude=magnitude,
+                shadow=shadow,
+                signed=signed,
+                decimals=decimals,
+                vintage=vintage,
+                rounding=rounding,
+                round_values=round_values,
+                additivity=additivity,
+                count_within=count_within,
+            )
 
     def recode(
         self,
@@ -372,14 +374,15 @@ class Table:
         groups: Mapping[str, Sequence[str]] | None = None,
         *,
         level: int | None = None,
+        leaves: Sequence[str] | None = None,
         total: str | None = None,
     ) -> Table:
-        """A coarser table: combine categories of one dimension, or cut its tree at a level.
+        """A coarser table: combine categories of one dimension, or cut its tree.
 
         Counts and sums of combined categories are added up. Numbers of distinct units and
         holdings, magnitudes, largest contributions and key sums follow where nobody is in
         two of the categories, which the table tells by its totals; where somebody may be,
-        the recoding is refused. Cutting at a level is always exact.
+        the recoding is refused. Cutting is always exact.
 
         Parameters
         ----------
@@ -391,15 +394,17 @@ class Table:
             codes below one parent can only be combined under the parent's own code.
         level
             Instead of `groups`: drop all codes more than this many steps below the total.
+        leaves
+            Instead of `groups`: drop all codes below these, which become the finest.
         total
             A new code for the total of this dimension; None: as it is.
 
         Raises
         ------
         HierarchyError
-            A group does not fit the tree, a new code is taken, or there is no such level.
+            A group does not fit the tree, a new code is taken, or there is no such level or code.
         InputError
-            There is no such dimension, not exactly one of `groups` and `level` is given, or
+            There is no such dimension, not exactly one of the three is given, or
             units or holdings contribute to several of the combined categories.
 
         Notes
@@ -415,7 +420,7 @@ class Table:
         >>> table.recode("region", {"S+W": ["S", "W"]}).cells.to_pylist()[-1]
         {'region': 'S+W', 'count': 3, 'units': 3}
         """
-        return recode(self, dimension, groups, level, total)
+        return recode(self, dimension, groups, level, leaves, total)
 
     @property
     def cells(self) -> Any:

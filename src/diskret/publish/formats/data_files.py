@@ -10,7 +10,7 @@ columns and nothing but the cells.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from os import PathLike
 from pathlib import Path
 
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from diskret.io.columns import some
 from diskret.io.formulas import formulas, with_marks
 from diskret.publish.formats.workbooks import write_columns_xlsx
-from diskret.tables import Derived, Difference, Published, SideBySide
+from diskret.tables import Block, Derived, Difference, Published, SideBySide
 from diskret.tables.public_files import exact_cells, public_cells
 from diskret.tables.side_by_side import (
     columns_text,
@@ -56,7 +56,16 @@ def write_parquet(published: Published, path: str | PathLike[str]) -> None:
 
     Values are whole numbers, or exact decimals if the table has any.
     """
-    write_columns_parquet(exact_cells(published), path)
+    write_blocks(published.blocks(), path)
+
+
+def write_blocks(blocks: Iterator[Block], path: str | PathLike[str]) -> None:
+    """The same for the cells of a table block by block, each a row group of the file."""
+    first = exact_cells(next(blocks))
+    with pq.ParquetWriter(path, first.schema, store_schema=False) as file:
+        file.write_table(first)
+        for block in blocks:
+            file.write_table(exact_cells(block))
 
 
 def write_columns_parquet(columns: pa.Table, path: str | PathLike[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.from_json import read_json
-from diskret.publish.contract import Records
+from diskret.publish.contract import Records, Streamed
 from diskret.publish.derived import COMBINED, DERIVED
 from diskret.publish.difference import PREVIOUS
 from diskret.publish.digests import CERTIFICATE, check_digests, is_lock
@@ -18,7 +18,7 @@ from diskret.publish.guard.derived import combined_problems, derived_problems
 from diskret.publish.guard.difference import difference_problems, said_problems
 from diskret.publish.guard.exchange import exchange_problems
 from diskret.publish.guard.microdata import MICRODATA_ENDINGS, records_problems
-from diskret.publish.guard.tables import PUBLIC_ENDINGS, table_problems
+from diskret.publish.guard.tables import PUBLIC_ENDINGS, streamed_problems, table_problems
 from diskret.publish.guard.template import template_problems
 from diskret.publish.guard.workbook import workbook_secrets
 from diskret.publish.read import Releases
@@ -49,7 +49,7 @@ class FilledTemplate:
 
 def check_public(
     folder: str | PathLike[str],
-    public: Sequence[Published | Records],
+    public: Sequence[Published | Streamed | Records],
     filled: FilledTemplate | None = None,
     *,
     derived: Sequence[Derived] = (),
@@ -68,8 +68,13 @@ def check_public(
     if not problems:
         tables = [one for one in public if isinstance(one, Published)]
         for one in public:
-            found = table_problems if isinstance(one, Published) else records_problems
-            problems += found(one, folder)  # pyright: ignore[reportArgumentType]
+            match one:
+                case Published():
+                    problems += table_problems(one, folder)
+                case Streamed():
+                    problems += streamed_problems(one, folder)
+                case Records():
+                    problems += records_problems(one, folder)
         for figure in derived:
             problems += derived_problems(folder, figure, tables, releases)
             problems += workbook_secrets(folder / f"{figure.name}.xlsx")
@@ -107,14 +112,14 @@ def file_names(**named: Iterable[str]) -> set[str]:
 
 def _names(
     folder: Path,
-    public: Sequence[Published | Records],
+    public: Sequence[Published | Streamed | Records],
     filled: FilledTemplate | None,
     derived: Sequence[Derived],
     combined: Sequence[SideBySide],
     differences: Sequence[Difference],
 ) -> Iterator[str]:
     expected = file_names(
-        tables=[one.name for one in public if isinstance(one, Published)],
+        tables=[one.name for one in public if not isinstance(one, Records)],
         records=[one.name for one in public if isinstance(one, Records)],
         figures=[figure.name for figure in derived],
         combined=[shown.name for shown in combined],
@@ -134,7 +139,7 @@ def _names(
             yield f"{path.name} is not a plain file"
 
 
-def _digests(folder: Path, public: Sequence[Published | Records]) -> Iterator[str]:
+def _digests(folder: Path, public: Sequence[Published | Streamed | Records]) -> Iterator[str]:
     try:
         listed: dict[str, str] = {}
         for one in public:

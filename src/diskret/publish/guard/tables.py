@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.io.files import read_plain_parquet
+from diskret.io.files import plain_parquet_blocks
 from diskret.io.from_json import Form, misfits, read_json
-from diskret.publish.contract import NEEDED
+from diskret.publish.contract import NEEDED, Streamed
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.exchange import EXCHANGE
 from diskret.publish.guard.exchange import exchange_problems
 from diskret.publish.guard.html import page_problems
 from diskret.publish.guard.workbook import workbook_secrets
-from diskret.tables import Published
+from diskret.tables import CellsDigest, Dimension, Published
 from diskret.tables.difference import COUNTED
-from diskret.tables.public_files import exact_cells, structure
+from diskret.tables.outline import ROWS
+from diskret.tables.public_files import STRUCTURE, exact_cells, structure
+from diskret.tables.read_public import read_blocks
 
 #: What the names of public files may end with, after the name of a table.
 PUBLIC_ENDINGS = (
@@ -49,7 +51,8 @@ def table_problems(published: Published, folder: Path) -> Iterator[str]:
 
     CSV, structure and Parquet must read back to exactly what was proven.
     """
-    yield from _certificate(folder, published)
+    hidden = int(published.suppressed.sum())
+    yield from _certificate(folder, published.name, published.dimensions, hidden)
     yield from _cells(folder, published)
     yield from parquet_problems(folder / f"{published.name}.parquet", published)
     yield from workbook_secrets(folder / f"{published.name}.xlsx")
@@ -57,23 +60,41 @@ def table_problems(published: Published, folder: Path) -> Iterator[str]:
     yield from exchange_problems(folder, published)
 
 
+def streamed_problems(table: Streamed, folder: Path) -> Iterator[str]:
+    """The same of a table that nobody holds: its file is read back block by block."""
+    outline, path = table.outline, folder / f"{table.name}.parquet"
+    yield from _certificate(folder, table.name, outline.dimensions)
+    said, digest = folder / f"{table.name}{STRUCTURE}", CellsDigest()
+    try:
+        if read_json(said) != structure(outline):
+            yield f"{said.name} is not the structure of the table"
+        for block in read_blocks(path, outline):
+            digest.add(block)
+    except InputError as error:
+        yield str(error)
+    else:
+        if digest.hex != table.digest.hex:
+            yield f"{path.name} does not hold the cells of the table"
+
+
 # ── certificates ────────────────────────────────────────────────────────────────────
 
 
-def _certificate(folder: Path, published: Published) -> Iterator[str]:
-    name = f"{published.name}{CERTIFICATE}"
+def _certificate(
+    folder: Path, table: str, dimensions: Sequence[Dimension], hidden: int = 0
+) -> Iterator[str]:
+    """`hidden`: how many suppressed cells it may hold intervals of."""
+    name = f"{table}{CERTIFICATE}"
     try:
         content: dict[str, Any] = dict(read_json(folder / name))
     except (InputError, ValueError, TypeError) as error:
         yield f"{name} cannot be read ({error})"
         return
-    dimensions = [d.name for d in published.dimensions]
-    columns = dict.fromkeys(dimensions, [str]) | {"lower": _ENDS, "upper": _ENDS}
+    columns = dict.fromkeys((d.name for d in dimensions), [str]) | {"lower": _ENDS, "upper": _ENDS}
     for problem in misfits(content, {**PUBLIC_CERTIFICATE, "intervals": columns}):
         yield f"{name} {problem}"
     intervals = content.get("intervals", {})
     # intervals of some suppressed cells only would tell these from the others
-    hidden = int(published.suppressed.sum())
     columns = list(intervals.values()) if isinstance(intervals, dict) else [intervals]
     if any(not isinstance(column, list) or len(column) != hidden for column in columns):
         yield f"{name} does not hold one interval for each suppressed cell"
@@ -104,10 +125,20 @@ def parquet_problems(path: Path, published: Published) -> Iterator[str]:
     if not path.exists():
         return
     try:
-        if not read_plain_parquet(path).equals(exact_cells(published)):
+        if not _same_cells(path, published):
             yield f"{path.name} does not hold the cells of the table"
     except InputError as error:
         yield str(error)
+
+
+def _same_cells(path: Path, published: Published) -> bool:
+    start = 0
+    for cells in plain_parquet_blocks(path, ROWS):
+        block = published.block(start, start + len(cells))
+        if not cells.equals(exact_cells(block)):
+            return False
+        start = block.stop
+    return start == published.size
 
 
 def _same(read: Published, proven: Published) -> bool:

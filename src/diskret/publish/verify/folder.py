@@ -131,12 +131,13 @@ def verify(
             found.append(kind.check(place, own))
     _check_apart([group for one in found for group in one.together])
     tables = [table for one in found for table in one.tables]
-    others = set(read) - {table.name for table in tables}
+    streamed = [name for one in found for name in one.streamed]
+    others = set(read) - {table.name for table in tables} - set(streamed)
     for one in found:
         lines += one.lines
     certified = {name: content for name, (_, content) in read.items()}
     lines += _verify_differences(public, tables, certified, releases)
-    lines += _verify_derived(public, tables, releases, others)
+    lines += _verify_derived(public, tables, releases, others, streamed)
     suppressed = sum(one.suppressed for one in found)
     return VerifyReport(
         tuple(read), suppressed, inside is not None, secret is not None, tuple(lines)
@@ -242,10 +243,12 @@ def _verify_derived(
     tables: Sequence[Published],
     releases: Releases,
     others: Collection[str] = (),
+    streamed: Collection[str] = (),
 ) -> list[str]:
     """Compute every figure and every combined table again; a line for each that holds.
 
-    `others`: names of other files that the folder holds, of records.
+    `others`: names of other files that the folder holds, of records; `streamed` of tables that
+    nobody holds.
     """
     named: dict[str, Published | Derived] = {table.name: table for table in tables}
     published = {table.name: table for table in tables}
@@ -275,7 +278,7 @@ def _verify_derived(
     differences = [path.name.removesuffix(PREVIOUS) for path in public.glob(f"*{PREVIOUS}")]
     return [
         *lines,
-        *check_names(public, list(published), others, figures, combined, differences),
+        *check_names(public, [*published, *streamed], others, figures, combined, differences),
     ]
 
 

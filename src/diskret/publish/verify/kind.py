@@ -34,13 +34,15 @@ class Checked:
     """What held.
 
     `lines` are a sentence for each finding, also for what was not checked; `together` tables that
-    were attacked together; `suppressed` the number of cells that were attacked again.
+    were attacked together; `suppressed` the number of cells that were attacked again; `streamed`
+    the names of tables that were read block by block, so that nobody holds them.
     """
 
     lines: tuple[str, ...]
     tables: tuple[Published, ...] = ()
     together: tuple[Publication, ...] = ()
     suppressed: int = 0
+    streamed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,170 @@
+"""Whether every combination of regressors rests on enough units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.outputs.fitted import Numbers
+
+_TOLERANCE = 1e-6  # of a record that is a combination of others, relative to its size
+
+
+def usual(column: Numbers, first: NDArray[np.intp], threshold: int) -> list[float]:
+    """The values that all but fewer than `threshold` units may have.
+
+    Among 2 × threshold units such a value has the majority; among fewer, one unit at least.
+
+    Parameters
+    ----------
+    column
+        Shape (records,).
+    first
+        One record of each of 2 × threshold units, or of all if there are fewer.
+    threshold
+        The fewest units.
+    """
+    values, counts = np.unique(column[first], return_counts=True)
+    if len(first) < 2 * threshold:
+        return values.tolist()
+    return values[counts > threshold].tolist()
+
+
+def first_records(units: NDArray[np.int32] | None, number: int, wanted: int) -> NDArray[np.intp]:
+    """One record of each of so many units, or of all units."""
+    if units is None:
+        return np.arange(min(wanted, number))
+    return np.unique(units, return_index=True)[1][:wanted]
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Whether every combination of columns rests on enough units.
+
+    Parameters
+    ----------
+    proven
+        Whether it is so.
+    combination
+        Shape (columns,): factors of a combination that is zero for all but few units; None:
+        none was found, which proves nothing.
+    """
+
+    proven: bool
+    combination: Numbers | None = None
+
+
+def spread(x: Numbers, units: NDArray[np.int32] | None, threshold: int) -> Spread:
+    """Whether no combination of the columns is zero for all but fewer than `threshold` units.
+
+    It is so if there are `threshold` sets of records without a common unit, each of which has as
+    many independent records as there are independent columns: fewer units leave one of the sets
+    untouched, and what is zero on that set is zero everywhere. Such sets are looked for.
+    Where none is left, what is zero on the remaining records is tried.
+
+    Parameters
+    ----------
+    x
+        Shape (records, columns).
+    units
+        Shape (records,): the unit of each record; None: each is one.
+    threshold
+        The fewest units.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(1).normal(size=(100, 3))
+    >>> spread(x, None, 10).proven
+    True
+    >>> spy = np.arange(100) < 9
+    >>> found = spread(np.column_stack([x, x[:, 0] + spy]), None, 10)
+    >>> found.proven, np.abs(found.combination / found.combination[0]).round(6).tolist()
+    (False, [1.0, 0.0, 0.0, 1.0])
+    """
+    size = np.array([np.abs(column).max(initial=0) for column in x.T])
+    size[size == 0] = 1
+    rank = _rank((x.T @ x) / np.outer(size, size))
+    pool = _pool(x, units, threshold, rank)
+    rows = x[pool] / size
+    rows /= np.maximum(np.sqrt((rows**2).sum(axis=1, keepdims=True)), 1e-300)
+    owner = pool if units is None else units[pool]
+    left = np.ones(len(pool), bool)
+    for _ in range(threshold):
+        found = _independent(rows, left, rank)
+        if found is None:
+            return Spread(False, _alone(x, size, rows[left], units, threshold))
+        left &= ~np.isin(owner, owner[found])
+    return Spread(True)
+
+
+def _alone(
+    x: Numbers,
+    size: Numbers,
+    rows: Numbers,
+    units: NDArray[np.int32] | None,
+    threshold: int,
+) -> Numbers | None:
+    """A combination that is zero on some rows, if it is zero for all but few units, not for all."""
+    _, single, directions = np.linalg.svd(np.vstack([rows, np.zeros((x.shape[1], x.shape[1]))]))
+    for direction in directions[single <= _TOLERANCE * single.max(initial=1)]:
+        factors = np.where(np.abs(direction) > _TOLERANCE, direction, 0) / size
+        scale = np.abs(x) @ np.abs(factors)
+        inside = np.abs(x @ factors) > _TOLERANCE * scale
+        number = number_of_units(inside, units)
+        if 0 < number < threshold:
+            return factors
+    return None
+
+
+def number_of_units(inside: NDArray[np.bool_], units: NDArray[np.int32] | None) -> int:
+    """How many units some records are of."""
+    if units is None:
+        return int(np.count_nonzero(inside))
+    return int(np.count_nonzero(np.bincount(units[inside])))
+
+
+def _rank(gram: Numbers) -> int:
+    values = np.linalg.eigvalsh(gram)
+    return int((values > 1e-12 * values.max(initial=0)).sum())
+
+
+def _pool(
+    x: Numbers, units: NDArray[np.int32] | None, threshold: int, rank: int
+) -> NDArray[np.intp]:
+    """Records to choose from, common ones first: with those that are unlike most in some column."""
+    number = len(x)
+    wanted = 3 * threshold
+    first = first_records(units, number, wanted * max(rank, 1))
+    chosen = [first, np.linspace(0, number - 1, min(number, wanted * rank)).astype(np.intp)]
+    for column in x.T:
+        values, counts = np.unique(column[first], return_counts=True)
+        unlike = np.flatnonzero(column != values[counts.argmax()])
+        if len(unlike) < number / 4:
+            if units is not None:
+                unlike = unlike[np.unique(units[unlike], return_index=True)[1]]
+            chosen.append(unlike[:wanted])
+    pool = np.unique(np.concatenate(chosen))
+    rare = np.zeros(len(pool))
+    for column in x[pool].T:
+        _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
+        if len(counts) < len(pool) / 2:
+            rare += 1 / counts[place]
+    return pool[np.argsort(rare, kind="stable")]
+
+
+def _independent(rows: Numbers, left: NDArray[np.bool_], rank: int) -> NDArray[np.intp] | None:
+    """So many independent records of those that are left, the first that there are."""
+    at = np.flatnonzero(left)
+    rest = rows[at].copy()
+    found: list[int] = []
+    for _ in range(rank):
+        size = np.sqrt((rest**2).sum(axis=1))
+        good = np.flatnonzero(size > _TOLERANCE)
+        if not len(good):
+            return None
+        direction = rest[good[0]] / size[good[0]]
+        found.append(int(good[0]))
+        rest -= np.outer(rest @ direction, direction)
+    return at[found]

@@ -1,0 +1,115 @@
+"""Sums that follow from sums of several results, and in which few units have nearly everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.outputs.differences import Difference, Known, Statements, worst_of
+from diskret.outputs.profile import Profile
+from diskret.outputs.row_space import RowSpace
+from diskret.outputs.search import Found, Limit, Members, fewest_units, unsafe_sum
+
+
+@dataclass(frozen=True, eq=False)
+class ToldSums:
+    """What results tell of one variable.
+
+    Parameters
+    ----------
+    values
+        Shape (records,): the variable, NaN where no result has it.
+    parts
+        Numbers of the parts whose sums are of this variable.
+    """
+
+    values: NDArray[np.float64]
+    parts: tuple[int, ...]
+
+
+def variables(values: Sequence[NDArray[np.float64] | None]) -> list[ToldSums]:
+    """Parts whose sums are of the same variable, whatever it is called and in whatever unit.
+
+    Parameters
+    ----------
+    values
+        For each part, shape (records,), NaN where there is none; None: no sums are told.
+    """
+    found: list[ToldSums] = []
+    for number, own in enumerate(values):
+        if own is None:
+            continue
+        for place, one in enumerate(found):
+            scale = _scale(one.values, own)
+            if scale:
+                whole = np.where(np.isnan(one.values), own / scale, one.values)
+                found[place] = ToldSums(whole, (*one.parts, number))
+                break
+        else:
+            found.append(ToldSums(own, (number,)))
+    return found
+
+
+def _scale(known: NDArray[np.float64], own: NDArray[np.float64]) -> float:
+    """What the known values are multiplied by to be these; 0: they are others, or share nothing."""
+    both = ~np.isnan(known) & ~np.isnan(own)
+    first, second = known[both], own[both]
+    if not len(first) or not first.any() or not second.any():
+        return 0.0
+    largest = int(np.abs(first).argmax())
+    scale = float(second[largest] / first[largest])
+    close = np.abs(second - scale * first) <= 1e-9 * np.abs(second[largest])
+    return scale if close.all() else 0.0
+
+
+def unsafe_difference(
+    statements: Statements,
+    values: NDArray[np.float64],
+    profile: Profile,
+    known: Sequence[NDArray[np.bool_]],
+) -> Difference:
+    """A sum that follows from published ones and is of few units, or that few units determine.
+
+    Found is every sum of atoms, each added, subtracted or left out, that is a sum and difference
+    of published sums by any factors, and is unsafe: of fewer units than the threshold, or by the
+    p% rule or dominance, where an atom that is subtracted hides another as much as one that is
+    added. By linearity of these rules nothing unsafe follows from safe sums of one result alone.
+
+    Parameters
+    ----------
+    statements
+        The cells whose sums were published.
+    values
+        Shape (records,): what was summed, NaN where there is none.
+    profile
+        The institution's rules.
+    known
+        Each of shape (cells,): cells that are judged already.
+    """
+    members = statements.members(np.nan_to_num(values))
+    limits = limits_of(profile)
+
+    def judged(space: RowSpace, known: Known, members: Members) -> Found:
+        found = fewest_units(space, known, members, profile.threshold, signed=True)
+        unresolved = found.unresolved
+        for limit in limits:
+            if found.atoms is None:
+                found = unsafe_sum(space, known, members, limit)
+                unresolved |= found.unresolved
+        return Found(found.atoms, found.units, unresolved)
+
+    return worst_of(statements, members, known, judged)
+
+
+def limits_of(profile: Profile) -> list[Limit]:
+    """The rules of a profile for the share of the largest contributors."""
+    limits: list[Limit] = []
+    if profile.p_percent is not None:
+        limits.append(Limit(1, float(profile.p_percent) / 100, 0.0))
+    if profile.dominance is not None:
+        number, percent = int(profile.dominance[0]), float(profile.dominance[1])
+        limits.append(Limit(number - 1, (100 - percent) / percent, 1.0))
+    return limits

@@ -1,0 +1,112 @@
+"""Combinations of regressors that rest on few units: proven against all sets of units by hand."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from profiles import examples
+
+from diskret.outputs.influence import influence, leverage
+from diskret.outputs.spread import spread
+
+
+def few_alone(x, owner, threshold):
+    """Whether fewer units than the threshold can be taken away such that columns fall together."""
+    whole = np.linalg.matrix_rank(x)
+    for size in range(1, threshold):
+        for some in combinations(np.unique(owner), size):
+            if np.linalg.matrix_rank(x[~np.isin(owner, some)]) < whole:
+                return True
+    return False
+
+
+@examples(60)
+@given(st.data())
+def test_proven_means_that_no_few_units_are_alone(data):
+    seed = data.draw(st.integers(0, 10**6))
+    draw = np.random.default_rng(seed)
+    number, columns = int(draw.integers(6, 14)), int(draw.integers(1, 4))
+    x = draw.integers(0, 3, (number, columns)).astype(float)
+    x[:, 0] = 1
+    owner = draw.integers(0, number, number).astype(np.int32) if seed % 2 else None
+    threshold = int(draw.integers(2, 4))
+    alone = few_alone(x, np.arange(number) if owner is None else owner, threshold)
+    found = spread(x, owner, threshold)
+    if found.proven:
+        assert not alone
+    if found.combination is not None:
+        assert alone
+        inside = np.abs(x @ found.combination) > 1e-8
+        units = np.flatnonzero(inside) if owner is None else np.unique(owner[inside])
+        assert 0 < len(units) < threshold
+
+
+def test_large_designs_are_proven():
+    draw = np.random.default_rng(1)
+    x = draw.normal(size=(3000, 12))
+    x[:, 4:] = draw.random((3000, 8)) < 0.02
+    x[:, 0] = 1
+    assert spread(x, None, 10).proven
+    x[:, 5] = np.arange(3000) < 9
+    found = spread(x, None, 10)
+    assert not found.proven
+    assert np.flatnonzero(found.combination).tolist() == [5]
+
+
+def test_difference_of_continuous_regressors_is_found():
+    draw = np.random.default_rng(2)
+    x = draw.normal(size=(500, 3))
+    x[:, 2] = x[:, 0] + 2 * x[:, 1] + 5 * (np.arange(500) < 4)
+    found = spread(x, None, 10)
+    np.testing.assert_allclose(found.combination / found.combination[2], [-1, -2, 1], atol=1e-9)
+
+
+def test_leverage_has_the_weights_of_the_fit():
+    draw = np.random.default_rng(3)
+    x = sm.add_constant(draw.normal(size=(80, 3)))
+    y, weights = draw.poisson(2, 80), draw.random(80)
+    half = np.sqrt(weights)[:, None] * x
+    hat = np.diag(half @ np.linalg.inv(half.T @ half) @ half.T)
+    assert influence(x, weights, None, 10, 0.9).leverage == pytest.approx(hat.max())
+    fitted = sm.GLM(y, x, family=sm.families.Poisson()).fit()
+    hat = fitted.get_hat_matrix_diag()
+    assert influence(x, fitted.mu, None, 10, 0.9).leverage == pytest.approx(hat.max())
+    assert leverage(x).sum() == pytest.approx(4)
+
+
+def test_leverage_of_a_unit_is_that_of_its_records_together():
+    draw = np.random.default_rng(4)
+    x = sm.add_constant(draw.normal(size=(60, 2)))
+    x[:3, 1] += 40
+    hat = x @ np.linalg.inv(x.T @ x) @ x.T
+    owner = np.maximum(np.arange(60) - 2, 0).astype(np.int32)
+    own = np.linalg.eigvalsh(hat[:3, :3])[-1]
+    assert np.diag(hat).max() < 0.5 < 0.95 < own
+    assert influence(x, None, owner, 10, 0.9).leverage == pytest.approx(own)
+
+
+def test_few_units_that_determine_a_coefficient():
+    """A dummy of three firms with a little noise has no zeros, and no firm has much leverage."""
+    draw = np.random.default_rng(5)
+    x = sm.add_constant(draw.normal(size=(200, 2)))
+    x[:, 2] = (np.arange(200) < 3) + 1e-3 * draw.normal(size=200)
+    found = influence(x, None, None, 10, 0.9)
+    assert found.leverage < 0.9
+    assert found.few.tolist() == [False, False, True]
+    # the coefficient is a sum over records with these weights
+    apart = x[:, 2] - x[:, :2] @ np.linalg.lstsq(x[:, :2], x[:, 2], rcond=None)[0]
+    assert np.sort(apart**2)[::-1][:9].sum() / (apart**2).sum() > 0.9
+
+
+def test_regressors_too_close_to_tell():
+    """Their difference is a dummy that only the last digits hold, and the fit returns the value."""
+    draw = np.random.default_rng(6)
+    x = sm.add_constant(draw.normal(size=(200, 1)))
+    x = np.column_stack([x, x[:, 1] + 1e-7 * (np.arange(200) == 17)])
+    y = draw.normal(100, 15, 200)
+    assert sm.OLS(y, x).fit().fittedvalues[17] == pytest.approx(y[17], abs=1e-3)
+    assert influence(x, None, None, 10, 0.9).close
+    assert not influence(np.column_stack([x[:, :2], x[:, 1]]), None, None, 10, 0.9).close
