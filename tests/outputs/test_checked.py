@@ -31,6 +31,17 @@ def test_nothing_passes_without_a_check():
         Checked("frequencies", None, (), (), GUIDELINES)
 
 
+def test_a_forbidden_kind_never_passes():
+    profile = Profile(forbidden=["frequencies"])
+    assert checked(profile=profile).verdict == "fail"
+    assert [one.check for one in checked(FEW, profile=profile).findings] == [
+        "threshold",
+        "forbidden",
+    ]
+    asked = Profile(forbidden=["frequencies"], verdicts={"forbidden": "review"})
+    assert checked(profile=asked).verdict == "review"
+
+
 def test_summary_says_what_was_found_and_what_was_checked():
     assert checked(FEW).summary() == (
         "Table of counts: must not leave as it is.\n"

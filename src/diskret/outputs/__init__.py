@@ -7,6 +7,16 @@ if TYPE_CHECKING:
     from diskret.outputs.checked import Checked as Checked
     from diskret.outputs.checked import Finding as Finding
     from diskret.outputs.checked import Told as Told
+    from diskret.outputs.desk import Desk as Desk
+    from diskret.outputs.durations import survival as survival
+    from diskret.outputs.events import Event as Event
+    from diskret.outputs.events import Item as Item
+    from diskret.outputs.figures import boxplot as boxplot
+    from diskret.outputs.figures import chart as chart
+    from diskret.outputs.figures import density as density
+    from diskret.outputs.figures import histogram as histogram
+    from diskret.outputs.figures import residuals as residuals
+    from diskret.outputs.figures import scatter as scatter
     from diskret.outputs.formulas import glm as glm
     from diskret.outputs.formulas import logit as logit
     from diskret.outputs.formulas import ols as ols
@@ -14,43 +24,102 @@ if TYPE_CHECKING:
     from diskret.outputs.formulas import poisson as poisson
     from diskret.outputs.formulas import probit as probit
     from diskret.outputs.formulas import wls as wls
+    from diskret.outputs.grouped import describe as describe
+    from diskret.outputs.grouped import groupby as groupby
+    from diskret.outputs.grouped import quantile as quantile
+    from diskret.outputs.hypotheses import chi2 as chi2
+    from diskret.outputs.hypotheses import mannwhitney as mannwhitney
+    from diskret.outputs.hypotheses import ttest as ttest
     from diskret.outputs.models import model as model
+    from diskret.outputs.moments import components as components
+    from diskret.outputs.moments import correlation as correlation
+    from diskret.outputs.panels import panel as panel
+    from diskret.outputs.pivot import pivot_table as pivot_table
     from diskret.outputs.profile import Profile as Profile
     from diskret.outputs.project import Project as Project
+    from diskret.outputs.shares import concentration as concentration
+    from diskret.outputs.shares import mode as mode
+    from diskret.outputs.shares import ratio as ratio
     from diskret.outputs.tables import crosstab as crosstab
 
 #: Public name → the module that holds it. Each is imported when it is first used.
 _HOME = {
+    "components": "moments",
+    "correlation": "moments",
+    "survival": "durations",
+    "ttest": "hypotheses",
+    "mannwhitney": "hypotheses",
+    "chi2": "hypotheses",
+    "panel": "panels",
     "Checked": "checked",
+    "Desk": "desk",
+    "Event": "events",
     "Finding": "checked",
+    "Item": "events",
     "Profile": "profile",
     "Project": "project",
     "Told": "checked",
+    "boxplot": "figures",
+    "chart": "figures",
+    "concentration": "shares",
     "crosstab": "tables",
+    "density": "figures",
+    "describe": "grouped",
     "glm": "formulas",
+    "groupby": "grouped",
+    "histogram": "figures",
     "logit": "formulas",
+    "mode": "shares",
+    "model": "models",
     "ols": "formulas",
     "phreg": "formulas",
+    "pivot_table": "pivot",
     "poisson": "formulas",
     "probit": "formulas",
+    "quantile": "grouped",
+    "ratio": "shares",
+    "residuals": "figures",
+    "scatter": "figures",
     "wls": "formulas",
-    "model": "models",
 }
 
 __all__ = [
     "Checked",
+    "Desk",
+    "Event",
     "Finding",
+    "Item",
     "Profile",
     "Project",
     "Told",
+    "boxplot",
+    "chart",
+    "chi2",
+    "components",
+    "concentration",
+    "correlation",
     "crosstab",
+    "density",
+    "describe",
     "glm",
+    "groupby",
+    "histogram",
     "logit",
+    "mannwhitney",
+    "mode",
     "model",
     "ols",
+    "panel",
     "phreg",
+    "pivot_table",
     "poisson",
     "probit",
+    "quantile",
+    "ratio",
+    "residuals",
+    "scatter",
+    "survival",
+    "ttest",
     "wls",
 ]
 

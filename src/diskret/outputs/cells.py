@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-Places = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
     """One grouping of records into cells: the inner cells of a table, or one of its margins.
+
+    What is added up is a contribution: of a unit, all its records together. Ranks, extremes and
+    most frequent values are of records, and units are counted among them.
 
     Parameters
     ----------
@@ -22,15 +25,29 @@ class Cells:
     at
         Shape (records,), int32: the cell of each record; -1: in none.
     values
-        Shape (records,): what is added up, NaN where it is missing; None: records are counted.
+        Shape (records,): the numbers of the records, NaN where one is missing; None: records are
+        counted.
     unit
         Shape (records,), int32: the unit of each record; None: each record is one.
+    parts, into
+        For totals: the cells that are put together, and into which, shape (cells of `parts`,).
+        Where each record is a unit, totals are counted from them.
     """
 
-    names: Places
+    names: Sequence[tuple[str, ...]]
     at: NDArray[np.int32]
     values: NDArray[np.float64] | None = None
     unit: NDArray[np.int32] | None = None
+    parts: Cells | None = None
+    into: NDArray[np.int64] | None = None
+
+    def together(self, names: Sequence[tuple[str, ...]], into: NDArray[np.int64]) -> Cells:
+        """Totals of these cells.
+
+        `into`: shape (cells,): which total each is part of.
+        """
+        at = np.append(into, -1).astype(np.int32)[self.at]
+        return Cells(names, at, self.values, self.unit, self, into)
 
     @cached_property
     def used(self) -> NDArray[np.bool_]:
@@ -39,62 +56,167 @@ class Cells:
         return inside if self.values is None else inside & ~np.isnan(self.values)
 
     @cached_property
-    def contributions(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def records(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Cell and value of each record that is used."""
+        if self.values is None:
+            at = self._of_used(self.at)
+            return at, np.ones(len(at))
+        return self._of_used(self.at), self._of_used(self.values)
+
+    @cached_property
+    def contributions(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Cell and value of each unit in each cell; records of a unit are added up."""
-        at = self.at[self.used].astype(np.int64)
-        values = np.ones(len(at)) if self.values is None else self.values[self.used]
         if self.unit is None:
-            return at, values
-        unit = self.unit[self.used].astype(np.int64)
-        pairs, which = np.unique(at * (int(unit.max(initial=0)) + 1) + unit, return_inverse=True)
-        sums = np.bincount(which, values, len(pairs)).astype(np.float64)
-        return pairs // (int(unit.max(initial=0)) + 1), sums
+            return self.records
+        pairs, which = self._pairs
+        sums = np.bincount(which, self.records[1], len(pairs)).astype(np.float64)
+        return (pairs // self._width).astype(np.int32), sums
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
         """Shape (cells,): how many units each cell has."""
-        return np.bincount(self.contributions[0], minlength=len(self.names))
+        if self.unit is None and self.parts is not None:
+            return self._added(self.parts.units).astype(np.int64)
+        at = self.contributions[0]
+        return np.bincount(at, minlength=len(self.names))
 
     @cached_property
     def sizes(self) -> NDArray[np.float64]:
         """Shape (cells,): the sum of the contributions of each cell, all taken as positive."""
+        if self.unit is None and self.parts is not None:
+            return self._added(self.parts.sizes)
+        at = self.contributions[0]
+        return np.bincount(at, self._absolute, len(self.names)).astype(np.float64)
+
+    @cached_property
+    def negative(self) -> NDArray[np.bool_]:
+        """Shape (cells,): where a contribution is negative."""
+        if self.unit is None and self.parts is not None:
+            return self._added(self.parts.negative) > 0
         at, values = self.contributions
-        return np.bincount(at, np.abs(values), len(self.names)).astype(np.float64)
+        below = values < 0
+        if not below.any():
+            return np.zeros(len(self.names), bool)
+        return np.bincount(at[below], minlength=len(self.names)) > 0
+
+    @cached_property
+    def lost(self) -> NDArray[np.bool_]:
+        """Shape (cells,): where a record has no value."""
+        if self._all_used:
+            return np.zeros(len(self.names), bool)
+        lost = (self.at >= 0) & ~self.used
+        return np.bincount(self.at[lost], minlength=len(self.names)) > 0
 
     def largest(self, number: int) -> NDArray[np.float64]:
         """Shape (number, cells): the largest contributions by size; zero where there is none."""
-        at, values = self.contributions
-        left = np.abs(values)
-        found = np.zeros((number, len(self.names)))
-        for rank in range(number):
-            top = np.full(len(self.names), -np.inf)
-            np.maximum.at(top, at, left)
-            found[rank] = np.where(np.isfinite(top), top, 0)
-            is_top = np.flatnonzero((left == top[at]) & np.isfinite(left))
-            first = np.full(len(self.names), -1)
-            first[at[is_top[::-1]]] = is_top[::-1]
-            left[first[first >= 0]] = -np.inf
-        return found
+        if self.unit is None and self.parts is not None:
+            top = self.parts.largest(number)
+            at = np.tile(self._into, number)
+            return _largest(at, top.reshape(-1), number, len(self.names))
+        if len(self._largest) < number:
+            at = self.contributions[0]
+            self._largest[:] = _largest(at, self._absolute, max(number, 2), len(self.names))
+        return np.array(self._largest[:number])
+
+    def units_where(self, condition: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Shape (cells,): how many units have a record of which something is true.
+
+        `condition`: for each of `records`.
+        """
+        if self.unit is None:
+            return np.bincount(self.records[0][condition], minlength=len(self.names))
+        pairs, which = self._pairs
+        return np.bincount(
+            pairs[np.bincount(which[condition], minlength=len(pairs)) > 0] // self._width,
+            minlength=len(self.names),
+        )
 
     @cached_property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Smallest and largest contribution of each cell; infinite where there is none."""
-        at, values = self.contributions
+        """Smallest and largest value of a record in each cell; infinite where there is none."""
+        if self.parts is not None:
+            at, (lows, highs) = self._into, self.parts.bounds
+        else:
+            at, lows = self.records
+            highs = lows
         low, high = np.full(len(self.names), np.inf), np.full(len(self.names), -np.inf)
-        np.minimum.at(low, at, values)
-        np.maximum.at(high, at, values)
+        np.minimum.at(low, at, lows)
+        np.maximum.at(high, at, highs)
         return low, high
 
     def sharing(self, value: NDArray[np.float64]) -> NDArray[np.int64]:
         """Shape (cells,): how many units of each cell have just that value."""
-        at, values = self.contributions
-        return np.bincount(at[values == value[at]], minlength=len(self.names))
+        at, values = self.records
+        return self.units_where(values == value[at])
 
     def beyond(self, value: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many units of each cell lie below a value of their cell, and how many above."""
-        at, values = self.contributions
-        below, above = at[values < value[at]], at[values > value[at]]
-        return (
-            np.bincount(below, minlength=len(self.names)),
-            np.bincount(above, minlength=len(self.names)),
-        )
+        at, values = self.records
+        return self.units_where(values < value[at]), self.units_where(values > value[at])
+
+    @cached_property
+    def in_order(self) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+        """The values of the records by cell and size; where each cell begins; how many it has."""
+        at, values = self.records
+        number = np.bincount(at, minlength=len(self.names))
+        return values[np.lexsort((values, at))], np.cumsum(number) - number, number
+
+    @cached_property
+    def _all_used(self) -> bool:
+        return bool(self.used.all())
+
+    def _of_used(self, column: NDArray[Any]) -> NDArray[Any]:
+        return column if self._all_used else column[self.used]
+
+    @cached_property
+    def _width(self) -> int:
+        return 1 if self.unit is None else int(self.unit.max(initial=0)) + 1
+
+    @cached_property
+    def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Each unit in each cell once, and which of these each record that is used is."""
+        if self.unit is None:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        keys = self.records[0].astype(np.int64) * self._width + self._of_used(self.unit)
+        return np.unique(keys, return_inverse=True)
+
+    @cached_property
+    def _absolute(self) -> NDArray[np.float64]:
+        """The contributions by size."""
+        return np.abs(self.contributions[1]) if self.negative.any() else self.contributions[1]
+
+    @cached_property
+    def _largest(self) -> list[NDArray[np.float64]]:
+        """The largest, the second largest, ..., as far as they were asked for."""
+        return []
+
+    @property
+    def _into(self) -> NDArray[np.int64]:
+        return np.zeros(0, np.int64) if self.into is None else self.into
+
+    def _added(self, numbers: NDArray[Any]) -> NDArray[np.float64]:
+        """Numbers of the parts, added up."""
+        return np.bincount(self._into, numbers, len(self.names)).astype(np.float64)
+
+
+def _largest(
+    at: NDArray[Any], sizes: NDArray[np.float64], number: int, cells: int
+) -> NDArray[np.float64]:
+    """Shape (number, cells): the largest of some numbers that are not negative."""
+    if len(at) > 4 * _SOME:  # no smaller ones than the last among some are among the largest of all
+        least = _largest(at[:_SOME], sizes[:_SOME], number, cells)[-1]
+        large = np.flatnonzero(sizes >= least[at])
+        at, sizes = at[large], sizes[large]
+    else:
+        sizes = sizes.copy()
+    found = np.zeros((number, cells))
+    for rank in range(number):
+        np.maximum.at(found[rank], at, sizes)
+        is_top = np.flatnonzero(sizes == found[rank][at])
+        first = np.full(cells, -1)
+        first[at[is_top[::-1]]] = is_top[::-1]
+        sizes[first[first >= 0]] = -1
+    return found
+
+
+_SOME = 20_000

@@ -120,6 +120,11 @@ class Checked:
     def __post_init__(self) -> None:
         if not self.made:
             raise InputError("a result that no check was made on cannot pass; say `unknown`")
+        verdict = self.profile.verdict("forbidden")
+        said = any(finding.check == "forbidden" for finding in self.findings)
+        if self.kind in self.profile.forbidden and not said and verdict != "pass":
+            found = (*self.findings, Finding("forbidden", verdict))
+            object.__setattr__(self, "findings", found)
 
     @property
     def verdict(self) -> Verdict:

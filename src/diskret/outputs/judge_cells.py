@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,100 +12,169 @@ from numpy.typing import NDArray
 from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Finding
 from diskret.outputs.profile import Profile
+from diskret.outputs.ranks import modes, quantiles
 
 
 @dataclass(frozen=True)
 class Statistic:
-    """What a table shows of its cells: the kind of result, and the checks that are due."""
+    """What is shown of cells: the kind of result, and the checks that are due.
+
+    `value`: cells → the number that is shown, where a check asks whose value it is.
+    """
 
     kind: str
     checks: tuple[str, ...]
+    value: Callable[[Cells], NDArray[np.float64]] | None = None
+
+    def of(self, value: Callable[[Cells], NDArray[np.float64]]) -> Statistic:
+        """The same, showing another number."""
+        return replace(self, value=value)
 
 
+_COUNT = Statistic("frequencies", ("threshold", "zero", "group"))
 _SUM = ("threshold", "dominance", "p_percent", "negative", "missing")
 _SPREAD = ("threshold", "all_equal", "missing")
+_EXTREMES = ("threshold", "extremes", "missing")
+
+#: Percentiles, of which it is said which.
+QUANTILE = Statistic("quantiles", ("threshold", "few_at_rank", "missing"))
+#: A number that a few largest contributors may make up.
+SHARES = Statistic("ratios", _SUM)
+CONCENTRATION = Statistic("concentration", _SUM)
+#: The largest contribution, or what gives it away.
+LARGEST = Statistic("concentration", (*_SUM, "extremes"), lambda cells: cells.largest(1)[0])
+#: Points of a figure, each a cell.
+POINTS = Statistic("figure", ("points",))
+#: Nothing of its own; what else is shown tells of these cells, too.
+NOTHING = Statistic("concentration", ())
+MODE = Statistic("modes", ("threshold", "few_share", "nearly_all", "missing"), modes)
 
 #: Name as pandas and Polars have it → what is checked.
 STATISTICS: Mapping[str, Statistic] = {
-    "count": Statistic("frequencies", ("threshold", "zero", "group", "missing")),
+    "count": _COUNT,
+    "size": _COUNT,
+    "len": _COUNT,
     "sum": Statistic("sums", _SUM),
     "mean": Statistic("means", (*_SUM, "all_equal")),
-    "median": Statistic("quantiles", ("threshold", "few_at_rank", "missing")),
+    "median": QUANTILE.of(partial(quantiles, share=0.5)),
     "std": Statistic("deviations", _SPREAD),
     "var": Statistic("deviations", _SPREAD),
-    "min": Statistic("extremes", ("threshold", "extremes", "missing")),
-    "max": Statistic("extremes", ("threshold", "extremes", "missing")),
+    "sem": Statistic("deviations", _SPREAD),
+    "skew": Statistic("deviations", _SPREAD),
+    "min": Statistic("extremes", _EXTREMES, lambda cells: cells.bounds[0]),
+    "max": Statistic("extremes", _EXTREMES, lambda cells: cells.bounds[1]),
 }
 #: A statistic that is not known: nobody can say what it tells.
 UNKNOWN = Statistic("unknown", ("unknown",))
 
 
-def judge(
-    cells: Sequence[Cells], statistic: str, profile: Profile, shape: Sequence[int] = ()
-) -> tuple[Statistic, tuple[Finding, ...]]:
-    """The findings in a table and its margins.
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One statistic of the cells of a table and of its margins.
 
     Parameters
     ----------
+    statistic
+        What is shown of each cell.
     cells
         The inner cells first, then the margins.
-    statistic
-        What is shown, one of `STATISTICS`; anything else is not understood.
-    profile
-        The rules.
     shape
-        Numbers of rows and columns of the inner cells, for shares of rows and columns.
+        Numbers of categories of the inner cells, for shares of rows and columns.
+    variable
+        What the values of the cells are called.
+    label
+        What the statistic is called where there are several.
     """
-    due = STATISTICS.get(statistic, UNKNOWN)
-    found: list[Finding] = []
-    for check in due.checks:
-        verdict = profile.verdict(check)
-        if verdict == "pass":
-            continue
-        places: list[tuple[str, ...]] = []
-        blanks: dict[str, object] = {}
-        for number, group in enumerate(cells):
-            inner = tuple(shape) if number == 0 else ()
-            for where, said in _CHECKS[check](group, statistic, profile, inner):
-                places += [group.names[at] for at in np.flatnonzero(where)]
+
+    statistic: Statistic
+    cells: Sequence[Cells]
+    shape: tuple[int, ...] = ()
+    variable: str = ""
+    label: tuple[str, ...] = ()
+
+
+def judge(
+    parts: Sequence[Part], profile: Profile
+) -> tuple[str, tuple[str, ...], tuple[Finding, ...]]:
+    """The kind of a result, the checks that were made, and what they found."""
+    kinds = list(dict.fromkeys(part.statistic.kind for part in parts))
+    made = tuple(dict.fromkeys(check for part in parts for check in part.statistic.checks))
+    found = [_found(check, parts, profile) for check in made]
+    forbidden = [(kind,) for kind in kinds if kind in profile.forbidden and len(kinds) > 1]
+    if forbidden:
+        found.append(Finding("forbidden", profile.verdict("forbidden"), tuple(forbidden)))
+    kept = tuple(one for one in found if one is not None and one.verdict != "pass")
+    return kinds[0] if len(kinds) == 1 else "summary", made, kept
+
+
+def _found(check: str, parts: Sequence[Part], profile: Profile) -> Finding | None:
+    """What one check finds in all parts that it is due in."""
+    verdict = profile.verdict(check)
+    due = [part for part in parts if check in part.statistic.checks]
+    if verdict == "pass":
+        return None
+    if check == "unknown":
+        return Finding(check, verdict, tuple(part.label for part in due if part.label))
+    places: dict[tuple[str, ...], None] = {}
+    blanks: dict[str, object] = {}
+    for part in due:
+        for number, group in enumerate(part.cells):
+            shape = part.shape if number == 0 else ()
+            for where, said in _CHECKS[check](_Case(group, part.statistic, profile, shape)):
+                places |= {
+                    (*group.names[int(at)], *part.label): None for at in np.flatnonzero(where)
+                }
                 blanks = said if where.any() else blanks
-        if check == "unknown":
-            found.append(Finding(check, verdict))
-        elif places:
-            found.append(Finding(check, verdict, tuple(places), blanks))
-    return due, tuple(found)
+    return Finding(check, verdict, tuple(places), blanks) if places else None
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What a check looks at: some cells, and the statistic that is shown of them."""
+
+    cells: Cells
+    statistic: Statistic
+    profile: Profile
+    shape: tuple[int, ...]
+
+    @property
+    def shown(self) -> NDArray[np.float64]:
+        """The number that is shown of each cell, NaN where there is none."""
+        if self.statistic.value is None:
+            raise ValueError(f"{self.statistic.kind} show no value of a record")
+        return self.statistic.value(self.cells)
 
 
 Marked = Iterator[tuple[NDArray[np.bool_], dict[str, object]]]
 
 
-def _threshold(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    few = (cells.units > 0) & (cells.units < profile.threshold)
-    yield few, {"threshold": profile.threshold}
+def _threshold(case: _Case) -> Marked:
+    few = (case.cells.units > 0) & (case.cells.units < case.profile.threshold)
+    yield few, {"threshold": case.profile.threshold}
 
 
-def _zero(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    if shape:  # a row or column without any records is not shown at all
-        yield cells.units == 0, {}
+def _zero(case: _Case) -> Marked:
+    if case.shape:  # a row or column without any records is not shown at all
+        yield case.cells.units == 0, {}
 
 
-def _group(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    if not shape or profile.group_percent is None:
+def _group(case: _Case) -> Marked:
+    if not case.shape or case.profile.group_percent is None:
         return
-    table = cells.units.reshape(*shape)
+    table = case.cells.units.reshape(*case.shape)
     much = np.zeros(table.shape, bool)
     for axis in range(table.ndim):
         if table.shape[axis] > 1:  # the only category of all tells nothing
             total = table.sum(axis=axis, keepdims=True)
-            much |= (100 * table > profile.group_percent * total) & (total > 0)
-    yield much.reshape(-1), {"percent": profile.group_percent}
+            much |= (100 * table > case.profile.group_percent * total) & (total > 0)
+    yield much.reshape(-1), {"percent": case.profile.group_percent}
 
 
-def _dominance(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    if profile.dominance is None:
+def _dominance(case: _Case) -> Marked:
+    if case.profile.dominance is None:
         return
-    number, percent = int(profile.dominance[0]), profile.dominance[1]
-    yield dominated(cells, profile), {"number": number, "percent": percent}
+    number, percent = int(case.profile.dominance[0]), case.profile.dominance[1]
+    yield dominated(case.cells, case.profile), {"number": number, "percent": percent}
 
 
 def dominated(cells: Cells, profile: Profile) -> NDArray[np.bool_]:
@@ -116,8 +186,8 @@ def dominated(cells: Cells, profile: Profile) -> NDArray[np.bool_]:
     return (cells.sizes > 0) & (top >= limit if profile.reached else top > limit)
 
 
-def _p_percent(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    yield estimated(cells, profile), {"percent": profile.p_percent}
+def _p_percent(case: _Case) -> Marked:
+    yield estimated(case.cells, case.profile), {"percent": case.profile.p_percent}
 
 
 def estimated(cells: Cells, profile: Profile) -> NDArray[np.bool_]:
@@ -130,55 +200,55 @@ def estimated(cells: Cells, profile: Profile) -> NDArray[np.bool_]:
     return (cells.sizes > 0) & (100 * rest < float(profile.p_percent) * largest[0])
 
 
-def _negative(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    at, values = cells.contributions
-    yield np.bincount(at[values < 0], minlength=len(cells.names)) > 0, {}
+def _negative(case: _Case) -> Marked:
+    yield case.cells.negative, {}
 
 
-def _missing(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    lost = (cells.at >= 0) & ~cells.used
-    yield np.bincount(cells.at[lost], minlength=len(cells.names)) > 0, {}
+def _missing(case: _Case) -> Marked:
+    yield case.cells.lost, {}
 
 
-def _all_equal(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    low, high = cells.bounds
-    yield (low == high) & (cells.units > 0), {}
+def _all_equal(case: _Case) -> Marked:
+    low, high = case.cells.bounds
+    yield (low == high) & (case.cells.units > 0), {}
 
 
-def _extremes(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    value = cells.bounds[0 if statistic == "min" else 1]
-    shared = cells.sharing(value)
-    yield (cells.units > 0) & (shared < profile.threshold), {}
+def _extremes(case: _Case) -> Marked:
+    shared = case.cells.sharing(case.shown)
+    yield (case.cells.units > 0) & (shared < case.profile.threshold), {}
 
 
-def _few_at_rank(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    middle = medians(cells)
-    below, above = cells.beyond(middle)
-    few = np.minimum(below, above) < profile.threshold
-    few &= cells.sharing(middle) < profile.threshold
-    yield few & (cells.units > 0), {"threshold": profile.threshold}
+def _few_at_rank(case: _Case) -> Marked:
+    value = case.shown
+    below, above = case.cells.beyond(value)
+    few = np.minimum(below, above) < case.profile.threshold
+    few &= case.cells.sharing(value) < case.profile.threshold
+    yield few & (case.cells.units > 0), {"threshold": case.profile.threshold}
 
 
-def medians(cells: Cells) -> NDArray[np.float64]:
-    """Shape (cells,): the median of the contributions of each cell, NaN where there is none."""
-    at, values = cells.contributions
-    order = np.lexsort((values, at))
-    sorted_values = values[order]
-    ends = np.cumsum(cells.units)
-    begins = ends - cells.units
-    middle = np.full(len(cells.names), np.nan)
-    some = cells.units > 0
-    low = (begins + (cells.units - 1) // 2)[some]
-    high = (begins + cells.units // 2)[some]
-    middle[some] = (sorted_values[low] + sorted_values[high]) / 2
-    return middle
+def _points(case: _Case) -> Marked:
+    yield (case.cells.units > 0) & (case.cells.units < case.profile.threshold), {}
 
 
-def _unknown(cells: Cells, statistic: str, profile: Profile, shape: Sequence[int]) -> Marked:
-    yield np.zeros(len(cells.names), bool), {}
+def _few_share(case: _Case) -> Marked:
+    shared = case.cells.sharing(case.shown)
+    yield (
+        (case.cells.units > 0) & (shared < case.profile.threshold),
+        {"threshold": case.profile.threshold},
+    )
 
 
-_CHECKS: Mapping[str, Callable[[Cells, str, Profile, Sequence[int]], Marked]] = {
+def _nearly_all(case: _Case) -> Marked:
+    percent = case.profile.group_percent or NEARLY_ALL
+    shared = case.cells.sharing(case.shown)
+    yield (100 * shared > percent * case.cells.units) & (case.cells.units > 0), {"percent": percent}
+
+
+#: Percent of the units that are nearly all, where a profile says nothing of groups.
+NEARLY_ALL = 90.0
+
+
+_CHECKS: Mapping[str, Callable[[_Case], Marked]] = {
     "threshold": _threshold,
     "zero": _zero,
     "group": _group,
@@ -189,5 +259,7 @@ _CHECKS: Mapping[str, Callable[[Cells, str, Profile, Sequence[int]], Marked]] = 
     "all_equal": _all_equal,
     "extremes": _extremes,
     "few_at_rank": _few_at_rank,
-    "unknown": _unknown,
+    "few_share": _few_share,
+    "points": _points,
+    "nearly_all": _nearly_all,
 }

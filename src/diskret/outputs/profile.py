@@ -35,6 +35,7 @@ KINDS = (
     "components",
     "regression",
     "test",
+    "summary",
     "file",
     "unknown",
 )
@@ -53,8 +54,14 @@ CHECKS: Mapping[str, Verdict] = {
     # what is the value of a record, or of few
     "extremes": "fail",
     "few_at_rank": "fail",
+    "few_share": "fail",
     "nearly_all": "fail",
     "points": "fail",
+    "smooth": "review",
+    # steps of survival curves
+    "few_events": "fail",
+    "few_censored": "fail",
+    "few_at_risk": "fail",
     # models
     "freedom": "fail",
     "support": "fail",
@@ -63,6 +70,7 @@ CHECKS: Mapping[str, Verdict] = {
     "leverage": "fail",
     "weight": "fail",
     "collinear": "review",
+    "perfect": "fail",
     "saturated": "fail",
     "sum_of_products": "fail",
     "value_of_one": "fail",

@@ -7,13 +7,16 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.outputs.cells import Cells
-from diskret.outputs.checked import Checked, Finding, Told
-from diskret.outputs.judge_cells import STATISTICS, judge
+from diskret.outputs.checked import Checked
+from diskret.outputs.fill import filled
+from diskret.outputs.functions import statistic_of
+from diskret.outputs.groups import Axis, Groups
+from diskret.outputs.judge_cells import STATISTICS, UNKNOWN, Part
+from diskret.outputs.judged import judged
 from diskret.outputs.profile import Profile
+from diskret.outputs.records import axis_of, check_index, numbers_of
 from diskret.outputs.units import units_of
 
 if TYPE_CHECKING:
@@ -83,21 +86,30 @@ def crosstab(
     _check_same_records([*rows, *across, values])
     if (values is None) != (aggfunc is None):
         raise InputError("values= and aggfunc= go together: give both, or none to count records")
-    output = pd.crosstab(
-        index, columns, values=values, aggfunc=aggfunc, margins=margins, normalize=normalize
-    )
-    statistic = _statistic(aggfunc)
-    axes = [_axis(rows), _axis(across)]
-    numbers = None if values is None or statistic == "count" else _numbers(values)
+    statistic = statistic_of(aggfunc)
+    sides = [[axis_of(one) for one in several] for several in (rows, across)]
+    groups = Groups(tuple(Axis.joined(side) for side in sides), len(rows[0]))
+    counting = STATISTICS.get(statistic, UNKNOWN).kind == "frequencies"
+    numbers = None if values is None or counting else numbers_of(values)
+    output = filled(groups, [rows, across], values, aggfunc, margins, normalize)
+    if output is None:
+        output = pd.crosstab(
+            index, columns, values=values, aggfunc=aggfunc, margins=margins, normalize=normalize
+        )
+    counted = None if values is None or statistic != "count" else ~np.asarray(values.isna())
     units = units_of(unit, rows[0].index, len(rows[0]))
-    counted = None if values is None else ~np.asarray(values.isna())
-    cells, shape = _grouped(axes, numbers, units, margins, counted if numbers is None else None)
-    due, findings = judge(cells, statistic, rules, shape)
-    missing = _without_code([*rows, *across], rules)
-    told = _told(cells, rows[0].index, "" if values is None else str(values.name))
+    inner = groups.cells(numbers, units, counted)
+    totals = [inner.together(one.names, one.into) for one in groups.totals] if margins else []
+    variable = "" if values is None else str(values.name)
+    part = Part(STATISTICS.get(statistic, UNKNOWN), [inner, *totals], groups.shape, variable)
+    lost = [
+        str(one.name)
+        for one, axis in zip([*rows, *across], [*sides[0], *sides[1]], strict=True)
+        if (axis.codes < 0).any()
+    ]
     series = [*rows, *across, *([] if values is None else [values])]
-    made_from = {str(one.name): one.to_numpy() for one in series}
-    return Checked(due.kind, output, due.checks, (*findings, *missing), rules, told, made_from)
+    made_from = {str(one.name): one for one in series}
+    return judged(output, [part], rules, rows[0].index, made_from, lost)
 
 
 def _variables(given: Any, argument: str) -> list[pd.Series[Any]]:
@@ -123,106 +135,4 @@ def _check_same_records(series: Sequence[Any]) -> None:
                 f"{one.name!r} and {series[0].name!r} have different indexes: take them from one "
                 "frame, so that it is known which values belong together"
             )
-    if not first.is_unique:
-        raise InputError("two records have the same index; say frame.reset_index(drop=True) first")
-
-
-#: What is known of a function is known of the function itself and never of its name.
-_FUNCTIONS: dict[Any, str] = {
-    np.sum: "sum",
-    np.mean: "mean",
-    np.median: "median",
-    np.min: "min",
-    np.max: "max",
-    sum: "sum",
-    min: "min",
-    max: "max",
-    len: "count",
-}
-
-
-def _statistic(aggfunc: str | Callable[..., Any] | None) -> str:
-    if aggfunc is None:
-        return "count"
-    if isinstance(aggfunc, str):
-        return aggfunc if aggfunc in STATISTICS else "unknown"
-    try:
-        return _FUNCTIONS.get(aggfunc, "unknown")
-    except TypeError:  # a list of functions
-        return "unknown"
-
-
-Axis = tuple[NDArray[np.int64], list[tuple[str, ...]]]
-
-
-def _axis(variables: Sequence[Any]) -> Axis:
-    """The category of each record among those that occur, -1 where a code is missing; labels."""
-    import pandas as pd
-
-    each = [pd.factorize(variable, sort=True) for variable in variables]
-    if len(each) == 1:
-        codes, categories = each[0]
-        return codes, [(str(one),) for one in categories]
-    joined = np.zeros(len(each[0][0]), np.int64)
-    inside = np.ones(len(joined), bool)
-    for own, categories in each:
-        joined = joined * len(categories) + own
-        inside &= own >= 0
-    seen, where = np.unique(joined[inside], return_inverse=True)
-    dense = np.full(len(joined), -1, np.int64)
-    dense[inside] = where
-    parts: list[Any] = []
-    for _, categories in reversed(each):
-        seen, own = np.divmod(seen, max(len(categories), 1))
-        parts.insert(0, categories[own])
-    return dense, [tuple(map(str, one)) for one in zip(*parts, strict=True)]
-
-
-def _grouped(
-    axes: Sequence[Axis],
-    values: NDArray[np.float64] | None,
-    unit: NDArray[np.int32] | None,
-    margins: bool,
-    counted: NDArray[np.bool_] | None,
-) -> tuple[list[Cells], tuple[int, int]]:
-    """The inner cells and, if they are shown, the margins; numbers of rows and columns."""
-    (rows, row_names), (columns, column_names) = axes
-    inside = (rows >= 0) & (columns >= 0)
-    if counted is not None:  # values that are counted; a missing one is none
-        inside &= counted
-
-    def made(at: NDArray[np.int64], names: list[tuple[str, ...]]) -> Cells:
-        return Cells(tuple(names), np.where(inside, at, -1).astype(np.int32), values, unit)
-
-    both = [(*row, *column) for row in row_names for column in column_names]
-    cells = [made(rows * len(column_names) + columns, both)]
-    if margins:
-        cells += [
-            made(rows, [(*row, "All") for row in row_names]),
-            made(columns, [("All", *column) for column in column_names]),
-            made(np.zeros_like(rows), [("All", "All")]),
-        ]
-    return cells, (len(row_names), len(column_names))
-
-
-def _numbers(values: Any) -> NDArray[np.float64]:
-    try:
-        return np.asarray(values.astype("float64"), np.float64)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"values {values.name!r} are not all numbers: {error}") from None
-
-
-def _without_code(variables: Sequence[Any], profile: Profile) -> list[Finding]:
-    names = [str(one.name) for one in variables if one.isna().any()]
-    if not names or profile.verdict("missing") == "pass":
-        return []
-    return [Finding("missing", profile.verdict("missing"), tuple((name,) for name in names))]
-
-
-def _told(cells: Sequence[Cells], index: Any, variable: str) -> tuple[Told, ...]:
-    rows = np.asarray(index)
-    told: list[Told] = []
-    for one in cells:
-        sets = np.where(one.used, one.at, -1).astype(np.int32)
-        told.append(Told(sets, one.names, rows, one.values, "" if one.values is None else variable))
-    return tuple(told)
+    check_index(first)

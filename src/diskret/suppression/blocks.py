@@ -162,8 +162,11 @@ def hide_in_blocks(
     searched at the same time, and the outcome does not depend on how many are.
 
     `hidden`, `reach`: the pattern and what it shows, ``(g,)``; both grow. `whole`: whether to look
-    for changes in whole numbers where programmes give fractions. Gives the changes found.
+    for changes in whole numbers where programmes give fractions and these are no answer. Gives
+    the changes found.
     """
+    # fractions of values that no check takes move most of a block: a larger one is quicker
+    whole = whole and cells.whole
     queue: defaultdict[Block, list[int]] = defaultdict(list)
     missing = np.flatnonzero(reach.missing(cells)).tolist()
     problem.progress("suppress", 0, len(missing))

@@ -1,0 +1,72 @@
+"""A result made of cells, with what the checks say of it and what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from diskret.outputs.checked import Checked, Finding, Told
+from diskret.outputs.judge_cells import Part, judge
+from diskret.outputs.profile import Profile
+
+
+def judged(
+    output: Any,
+    parts: Sequence[Part],
+    profile: Profile,
+    rows: Any,
+    made_from: Mapping[str, Any],
+    without_code: Sequence[str] = (),
+    more: Sequence[Finding] = (),
+    kind: str | None = None,
+) -> Checked:
+    """What the checks say of a result.
+
+    Parameters
+    ----------
+    output
+        The result, as the researcher gets it.
+    parts
+        What it shows of which cells.
+    profile
+        The rules.
+    rows
+        What each record is called in the frame; None: its number.
+    made_from
+        The variables that it is made from, by name.
+    without_code
+        Variables that have no category for some records.
+    more
+        What else was found.
+    kind
+        What the result is; None: as its parts.
+    """
+    own, made, found = judge(parts, profile)
+    missing = profile.verdict("missing")
+    if without_code and missing != "pass":
+        found = (*found, Finding("missing", missing, tuple((name,) for name in without_code)))
+    checks = dict.fromkeys([*made, "missing", *(one.check for one in more)])
+    if "unknown" in made:
+        checks = dict.fromkeys(made)
+    kept = tuple(one for one in more if one.verdict != "pass")
+    return Checked(
+        kind or own, output, tuple(checks), (*found, *kept), profile, _told(parts, rows), made_from
+    )
+
+
+#: Kinds that tell the sums of cells, or numbers that these follow from.
+_SUMS = ("sums", "means", "ratios")
+
+
+def _told(parts: Sequence[Part], rows: Any) -> tuple[Told, ...]:
+    """The records of each cell, once where several statistics are shown of the same cells."""
+    told: dict[tuple[int, bool], Told] = {}
+    for part in parts:
+        sums = part.statistic.kind in _SUMS
+        for one in part.cells:
+            sets = one.at if one.used.all() else np.where(one.used, one.at, np.int32(-1))
+            values, variable = (one.values, part.variable) if sums else (None, "")
+            told.setdefault((id(one), sums), Told(sets, tuple(one.names), rows, values, variable))
+    return tuple(told.values())
