@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from diskret.outputs.grouped import describe as describe
     from diskret.outputs.grouped import groupby as groupby
     from diskret.outputs.grouped import quantile as quantile
+    from diskret.outputs.hiding import suppressed as suppressed
     from diskret.outputs.hypotheses import chi2 as chi2
     from diskret.outputs.hypotheses import mannwhitney as mannwhitney
     from diskret.outputs.hypotheses import ttest as ttest
@@ -80,6 +81,7 @@ _HOME = {
     "ratio": "shares",
     "residuals": "figures",
     "scatter": "figures",
+    "suppressed": "hiding",
     "wls": "formulas",
 }
 
@@ -118,6 +120,7 @@ __all__ = [
     "ratio",
     "residuals",
     "scatter",
+    "suppressed",
     "survival",
     "ttest",
     "wls",
