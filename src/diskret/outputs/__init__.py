@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from diskret.outputs.figures import histogram as histogram
     from diskret.outputs.figures import residuals as residuals
     from diskret.outputs.figures import scatter as scatter
+    from diskret.outputs.files.folder import FolderChecked as FolderChecked
+    from diskret.outputs.files.folder import folder as folder
     from diskret.outputs.formulas import glm as glm
     from diskret.outputs.formulas import logit as logit
     from diskret.outputs.formulas import ols as ols
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Checked": "checked",
     "Finding": "checked",
+    "FolderChecked": "files.folder",
     "Profile": "profile",
     "Project": "project",
     "Told": "checked",
@@ -45,6 +48,7 @@ _HOME = {
     "crosstab": "tables",
     "density": "figures",
     "describe": "grouped",
+    "folder": "files.folder",
     "glm": "formulas",
     "groupby": "grouped",
     "histogram": "figures",
@@ -66,6 +70,7 @@ _HOME = {
 __all__ = [
     "Checked",
     "Finding",
+    "FolderChecked",
     "Profile",
     "Project",
     "Told",
@@ -75,6 +80,7 @@ __all__ = [
     "crosstab",
     "density",
     "describe",
+    "folder",
     "glm",
     "groupby",
     "histogram",
