@@ -132,6 +132,8 @@ class Code:
             both = [self.alternatives(side) for side in (node.left, node.right)]
             few = len(both[0]) * len(both[1]) < _ENOUGH
             return {a + b for a, b in product(*both)} if few else {GAP}
+        if isinstance(node, ast.Lambda):
+            return self.alternatives(node.body)
         if isinstance(node, ast.IfExp):
             return self.alternatives(node.body) | self.alternatives(node.orelse)
         if isinstance(node, ast.BoolOp):

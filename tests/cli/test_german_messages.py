@@ -39,7 +39,9 @@ def test_every_message_is_known_in_german():
 _INNER = "the text of an error that was raised with a message of its own"
 ELSEWHERE = {
     "cli/ledger.py: '\\n'.join(report.lines(language.value))": "in the language already",
-    "tables/from_cells.py: NO_RECORDS.replace('records', 'cells')": "by hand in built()",
+    "tables/from_cells.py: lambda _: NO_RECORDS.replace('records', 'cells')": "by hand in built()",
+    "engines/records.py: lambda _: f'{counted(number)}: {check.problem}{_shown(found)}; "
+    "{check.remedied(found)}'": "its parts are messages",
     "argus/text.py: f'{place}: {error}'": _INNER,
     "publish/derived.py: f'{path}: {error}'": _INNER,
     "rules/apriori.py: f'{where}: {error}'": _INNER,
@@ -157,7 +159,7 @@ def test_lines_of_verify_and_audit_are_german(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [("r.parquet", b"no parquet", "lässt sich nicht als Parquet-Datei lesen; ist sie"),
-     ("r.csv", b'region,v\nN,1\n"S,2\n', "nicht lesbar; prüfen, ob jede Zeile alle Spalten")],
+     ("r.xlsx", b"no workbook", "ist nicht als Arbeitsmappe zu lesen; als .xlsx ohne Passwort")],
 )  # fmt: skip
 def test_what_other_libraries_say_stands_in_brackets(tmp_path, name, content, said):
     (tmp_path / name).write_bytes(content)

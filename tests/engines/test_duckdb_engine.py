@@ -83,12 +83,19 @@ def test_an_empty_field_is_missing(tmp_path):
         ask(source, LeafQuestion(by={"a": None}))
 
 
-@pytest.mark.parametrize("content", ["a,b\n1,2\n1\n", "a,b\n1,2,3\n", 'a,b\n1,"2\n'])
-def test_a_damaged_csv_file_is_refused(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a,b\n1,2\n1\n", "records.csv, line 3: 1 fields"),
+        ("a,b\n1,2,3\n", "records.csv, line 2: 3 fields"),
+        ('a,b\n1,"2\n', "records.csv: cannot be read; check"),
+    ],
+)
+def test_a_damaged_csv_file_is_refused(tmp_path, content, said):
     path = tmp_path / "records.csv"
     path.write_text(content, encoding="utf-8")
     source = Source(("a", "b"), "pyarrow", paths=(path,), format="csv")
-    with pytest.raises(InputError, match="records.csv: cannot be read; check"):
+    with pytest.raises(InputError, match=said):
         ask(source, LeafQuestion(by={"a": None}))
 
 

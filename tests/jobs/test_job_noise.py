@@ -134,8 +134,8 @@ def test_what_makes_no_sense_has_a_line(folder: Path, noise: str, table: str, sa
 def test_every_example_of_the_template_is_admissible(folder: Path):
     lines = [line[2:] for line in template().splitlines() if line.startswith("##")]
     blocks = re.split(r"^\[tables\.noise\].*\n", "\n".join(lines) + "\n", flags=re.MULTILINE)[1:]
-    assert len(blocks) == 4
-    cell_key, controlled, invariant, adjustment = blocks
+    assert len(blocks) == 5
+    cell_key, in_engine, controlled, invariant, adjustment = blocks
 
     def without(*keys: str) -> str:
         return "\n".join(line for line in cell_key.splitlines() if not line.startswith(keys))
@@ -144,6 +144,12 @@ def test_every_example_of_the_template_is_admissible(folder: Path):
     assert read(folder, counts).options == {"threshold": 3}
     of_sums = without("key_of", "small_counts", "stay", "threshold", "additive")
     assert sums and read(folder, of_sums, 'value = "turnover"').magnitude["shares"] == (1.0, 0.5)
+    assert "in_engine = true" in in_engine
+    path = folder / "job.toml"
+    path.write_text(
+        f'{HEAD}[tables.noise]\n{in_engine}\n[output]\nformats = ["parquet"]', encoding="utf-8"
+    )
+    assert read_job(path).tables[0].noise.in_engine
     assert read(folder, invariant).options["largest"] == 20
     assert read(folder, controlled).options == {"base": 5, "steps": 0}
     rules = "rules = { minimum_frequency = { n = 3 } }"

@@ -177,3 +177,25 @@ def test_the_seed_decides_which_records_are_looked_at():
 def test_what_cannot_be_done_is_said(arguments, message):
     with pytest.raises(InputError, match=message):
         dk.risk.synthetic(persons(20, 1), persons(20, 2), **arguments)
+
+
+def test_figures_in_sentences():
+    original = pa.table({"key": ["a", "b", "b", "c", "d"], "ill": ["yes", "no", "yes", "no", "no"]})
+    made = pa.table(
+        {"key": ["a", "b", "b", "c", "e", "c"], "ill": ["yes", "no", "no", "yes", "no", "no"]}
+    )
+    others = pa.table({"key": ["a", "b", "e"], "ill": ["no", "no", "no"]})
+    found = dk.risk.synthetic(original, made, "key", "ill", others)
+    said = found.summary().split("\n")
+    assert said[0].startswith("6 synthetic records were made from 5 original ones; 3 others were")
+    assert said[1].startswith("3 original records are alone with their keys; 1 of their")
+    assert "of 80.0\N{NO-BREAK SPACE}% of the persons" in said[2]
+    assert "For 40.0\N{NO-BREAK SPACE}% all synthetic records" in said[2]
+    assert said[3].startswith("ill of persons who were kept back: 66.7")
+    german = found.summary("de").split("\n")
+    assert len(german) == len(said)
+    assert "Von 80,0\N{NO-BREAK SPACE}% der Personen" in german[2]
+    alone = dk.risk.synthetic(original, made, "key").summary()
+    assert "none were kept back" in alone and "kept back:" not in alone
+    with pytest.raises(InputError, match="'en' or 'de'"):
+        found.summary("fr")

@@ -49,7 +49,7 @@ def test_contributors_of_different_cells_of_a_file_are_taken_for_different():
 
 def test_of_a_cell_as_much_is_known_as_the_file_tells_of_it():
     # only the total names its largest: a union with it knows them, its parts do not
-    table = a_file(x1=[None, None, None, 20], x2=[None, None, None, 1])
+    table = a_file(x1=[0, 0, 0, 20], x2=[0, 0, 0, 1])
     made = union_table(table, member([1, 0, 0, 0], [0, 1, 1, 1]))
     assert made.measure.largest.tolist() == [[0, 0], [20, 1], [0, 0]]
 

@@ -24,7 +24,10 @@ from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, numbers
 from diskret.io.files import parquet_rows
 from diskret.io.frames import NO_RECORDS, in_memory, spelled
+from diskret.io.placed import placed
+from diskret.io.record_errors import RecordError
 from diskret.io.returned import rows_of_frame
+from diskret.io.spelling import warn_of_thousands
 from diskret.parameters import ByName, Column, Names, reading
 from diskret.risk import Keys
 
@@ -155,25 +158,31 @@ class Microdata:
         frame = usable(frame, [*named, *(followers or {}).values()])
         opened = source(frame)
         self.kind = opened.kind
-        self.roles = roles(
-            opened.columns,
-            keys=keys,
-            numeric=numeric,
-            weight=weight,
-            household=household,
-            sensitive=sensitive,
-            strata=strata,
-            id=id,
-            identifiers=identifiers,
-            followers=followers or {},
-            orders={**declared_orders(frame), **(orders or {})},
-        )
+        with placed(frame):
+            self.roles = roles(
+                opened.columns,
+                keys=keys,
+                numeric=numeric,
+                weight=weight,
+                household=household,
+                sensitive=sensitive,
+                strata=strata,
+                id=id,
+                identifiers=identifiers,
+                followers=followers or {},
+                orders={**declared_orders(frame), **(orders or {})},
+            )
         self.reasons = reasons_of(opened, self.roles.numeric)
-        self._opened = _spelled(opened, self.roles)
+        with placed(frame):
+            self._opened = _spelled(opened, self.roles)
         if self._opened.format != "parquet":
             self.table = in_memory(self._opened)
+        if "table" in self.__dict__ and self._opened.spelling is None and opened.paths:
+            for name in (*self.roles.numeric, *self.roles.columns("weight")):
+                warn_of_thousands(self.table_column(name), name, str(opened.paths[0]))
         if not self.n:
-            raise InputError(NO_RECORDS)
+            with placed(frame):
+                raise RecordError(lambda _: NO_RECORDS)
         self.history = ()
         self.original = self
         self.before = self
@@ -196,6 +205,11 @@ class Microdata:
         steps = ", ".join(step.verb for step in self.history)
         facts = {"records": self.n, **roles, **({"steps": steps} if steps else {})}
         return card("Microdata", facts, office=True)
+
+    @property
+    def _file(self) -> Any:
+        """The file whose records these still are, one by one; None: of none."""
+        return self._frame if self.linked and self.drawn is None else None
 
     # ── what they hold ──────────────────────────────────────────────────────────────
 
@@ -297,7 +311,8 @@ class Microdata:
             A weight is missing, not a number, or not above 0.
         """
         name = self.roles.weight
-        return None if name is None else _weights(self.table_column(name), name)
+        with placed(self._file):
+            return None if name is None else _weights(self.table_column(name), name)
 
     def numbers(self, names: Sequence[str] | None = None) -> NDArray[np.float64]:
         """The numeric variables, or some columns, ``(n, p)``; NaN where a value is missing.
@@ -314,7 +329,8 @@ class Microdata:
             raise InputError(
                 "no numeric variable is named; give numeric= when you make the microdata"
             )
-        return np.column_stack([numbers(valued(self, name), name) for name in chosen])
+        with placed(self._file):
+            return np.column_stack([numbers(valued(self, name), name) for name in chosen])
 
     def read_anew(self, table: pa.Table, reasons: Mapping[str, pa.ChunkedArray]) -> Self:
         """The same after as many steps, with columns that are numbers from now on."""
@@ -513,8 +529,11 @@ def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     found = numbers(values, name)
     wrong = np.flatnonzero(~(found > 0))
     if len(wrong):
-        raise InputError(
-            f"{len(wrong):,} weights in {name!r} are missing or not above 0 (first in row "
-            f"{wrong[0] + 1}); a weight says how many persons of the population a record stands for"
+        raise RecordError(
+            lambda place: (
+                f"{len(wrong):,} weights in {name!r} are missing or not above 0 (first in "
+                f"{place.named(wrong[0])}); a weight says how many persons of the population a "
+                "record stands for"
+            )
         )
     return found

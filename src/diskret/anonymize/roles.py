@@ -14,6 +14,7 @@ from diskret.errors import InputError
 from diskret.io.categories import Orders, order_given
 from diskret.io.columns import once, some
 from diskret.io.frames import inconvertible
+from diskret.io.record_errors import RecordError
 from diskret.risk.keys import check_keys
 
 #: Roles that exclude each other, but for a number that somebody may know and others must not learn.
@@ -148,10 +149,7 @@ def roles(
     for role, named in {**made.by_role(), "orders": tuple(made.orders)}.items():
         unknown = [name for name in named if name not in columns]
         if unknown:
-            raise InputError(
-                f"{role}= names {some('column', unknown)}, which the records do not have; they "
-                f"have {', '.join(map(repr, columns))}"
-            )
+            raise _not_there(role, unknown, columns)
     for first, second in combinations(_EXCLUSIVE, 2):
         if (first, second) == ("numeric", "sensitive"):
             continue
@@ -184,3 +182,12 @@ def usable(frame: Any, roles: Iterable[str | Iterable[str | None] | None]) -> An
         stacklevel=4,  # usable, Microdata, and what reads its arguments
     )
     return frame.drop(columns=left_out)
+
+
+def _not_there(role: str, unknown: list[str], columns: Sequence[str]) -> RecordError:
+    return RecordError(
+        lambda _: (
+            f"{role}= names {some('column', unknown)}, which the records do not have; they have "
+            f"{', '.join(map(repr, columns))}"
+        )
+    )

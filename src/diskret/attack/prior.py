@@ -14,7 +14,9 @@ from diskret.attack.attack_equations import attack_equations, known_beforehand
 from diskret.attack.examination import Examination, ends_in_units
 from diskret.errors import InputError
 from diskret.io import to_arrow
-from diskret.io.columns import code_text, column
+from diskret.io.columns import code_text, column, no_numbers
+from diskret.io.placed import placed
+from diskret.io.record_errors import RecordError
 from diskret.tables import Dimension, Publication, Published, together
 
 if TYPE_CHECKING:
@@ -194,7 +196,11 @@ def _numbers(ends: pa.Array, unknown: float) -> NDArray[np.float64]:
 
 
 def _of_frame(previous: Any, value: str | None) -> Rows:
-    rows = to_arrow(previous, (value,))[0]
+    with placed(previous):
+        return _rows(to_arrow(previous, (value,))[0], value)
+
+
+def _rows(rows: pa.Table, value: str | None) -> Rows:
     if value is None:
         raise InputError(
             "value= must name the column of last period's values, as previous is a frame; it has "
@@ -207,6 +213,10 @@ def _floats(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     try:
         return np.array(values.cast(pa.float64()).to_pylist(), dtype=np.float64)
     except pa.ArrowInvalid:
-        raise InputError(
-            f"last period's values in {name!r} are not all numbers; leave suppressed ones empty"
+        wrong = next(iter(no_numbers(values)), 0)
+        raise RecordError(
+            lambda place: (
+                f"last period's values in {name!r} are not all numbers, the first in "
+                f"{place.named(wrong)} is none; leave suppressed ones empty"
+            )
         ) from None

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from diskret.engines.columns import INT64, counted
 from diskret.engines.contract import Mark
-from diskret.errors import HierarchyError, InputError
+from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.hierarchy.codes import as_code, some
+from diskret.hierarchy.codes import as_code, padded, some
+from diskret.io.record_errors import CodesError, RecordError
 
 #: A column with more distinct codes than this is no classifying variable.
 MOST_CODES = 1_000_000
@@ -39,24 +40,34 @@ def resolve(
     for code, count in zip(_codes(found), found["records"].to_pylist(), strict=True):
         records[code] = records.get(code, 0) + count
     if blank := records.get("", 0):
-        raise InputError(
-            f"{counted(blank)}: no code in column {name!r}; give them a code of their own, "
-            'e.g. "unknown", or leave these records out'
+        raise RecordError(
+            lambda _: (
+                f"{counted(blank)}: no code in column {name!r}; give them a code of their own, "
+                'e.g. "unknown", or leave these records out'
+            ),
+            (name, ()),
         )
     if hierarchy is None:
         return _flat(name, records, total)
     leaves = _leaf_number(hierarchy)
     unknown = [code for code in records if code not in hierarchy.position]
     if unknown:
-        raise HierarchyError(
-            f"{_told(name, records, unknown)} not in the hierarchy; add them to it or correct the "
-            "records"
+        hint = padded(unknown, hierarchy.codes)
+        raise CodesError(
+            lambda _: (
+                f"{_told(name, records, unknown)} not in the hierarchy; {hint}add them to it or "
+                "correct the records"
+            ),
+            (name, unknown),
         )
     inner = [code for code in records if code not in leaves]
     if inner:
-        raise HierarchyError(
-            f"{_told(name, records, inner)} with further codes below them; records belong to the "
-            'lowest level, so give these a code of their own there, e.g. "other"'
+        raise CodesError(
+            lambda _: (
+                f"{_told(name, records, inner)} with further codes below them; records belong to "
+                'the lowest level, so give these a code of their own there, e.g. "other"'
+            ),
+            (name, inner),
         )
     return hierarchy
 
@@ -183,7 +194,11 @@ def _refuse_neither(name: str, read: list[str], records: list[int]) -> None:
     }
     if strange:
         examples = some([repr(code) for code in sorted(strange)])
-        raise InputError(
-            f"{counted(sum(strange.values()))}: neither yes (true, 1) nor no (false, 0, nothing) "
-            f"in column {name!r} ({examples}); say which codes mean yes: {{{name!r}: [codes]}}"
+        raise RecordError(
+            lambda _: (
+                f"{counted(sum(strange.values()))}: neither yes (true, 1) nor no (false, 0, "
+                f"nothing) in column {name!r} ({examples}); say which codes mean yes: "
+                f"{{{name!r}: [codes]}}"
+            ),
+            (name, [*strange]),
         )

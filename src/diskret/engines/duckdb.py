@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -24,6 +24,7 @@ from diskret.engines.key_counts import KeyQuestion
 from diskret.engines.stepwise import Stepwise
 from diskret.errors import InputError
 from diskret.io import Source
+from diskret.io.csv_files import read_csv
 
 #: Rows of an answer that are handed over together.
 BATCH = 1_000_000
@@ -52,7 +53,7 @@ class DuckDBEngine(Engine):
             raise InputError("DuckDB does not read Spark frames; leave engine= out")
         connection, close = _connected(source, memory_limit, threads)
         self._close = weakref.finalize(self, close)
-        self._csv = source.paths if source.format == "csv" else ()
+        self._source = source
         try:
             self._records = _open(connection, source)
         except BaseException:
@@ -71,7 +72,7 @@ class DuckDBEngine(Engine):
 
     @contextmanager
     def _asked(self) -> Generator[_Records]:
-        with _explained(self._csv):
+        with _explained(self._source):
             yield self._records
 
 
@@ -120,7 +121,7 @@ def _open(connection: duckdb.DuckDBPyConnection, source: Source) -> _Records:
     names = [f"c{i}" for i in range(len(source.columns))]
     paths = [str(Path(path).resolve()) for path in source.paths]
     connection.execute("SET enable_progress_bar = false")
-    with _explained(source.paths if source.format == "csv" else ()):
+    with _explained(source):
         if source.arrow is not None:
             connection.register("source", source.arrow.rename_columns(names))
         elif source.format == "csv":
@@ -153,8 +154,8 @@ def _kind(type_id: str) -> Kind:
 
 
 @contextmanager
-def _explained(csv: Sequence[Path] = ()) -> Generator[None]:
-    """Errors of DuckDB as ours; `csv`: files that may be to blame."""
+def _explained(source: Source) -> Generator[None]:
+    """Errors of DuckDB as ours; those of a CSV file as its reader tells them, with the line."""
     try:
         yield
     except duckdb.OutOfMemoryException as error:
@@ -163,14 +164,18 @@ def _explained(csv: Sequence[Path] = ()) -> Generator[None]:
             f"space for temporary files ({_first_line(error)})"
         ) from error
     except duckdb.Error as error:
-        raise InputError(_unreadable(csv, error)) from error
+        if source.format == "csv":
+            for path in source.paths:
+                read_csv(path, source.columns, source.delimiter)
+        raise InputError(_unreadable(source, error)) from error
 
 
-def _unreadable(files: Sequence[Path], error: duckdb.Error) -> str:
+def _unreadable(source: Source, error: duckdb.Error) -> str:
     check = "check that every row has all columns"
-    if not files:
+    if source.format != "csv":
         return f"the records cannot be read; {check} ({_first_line(error)})"
-    return f"{', '.join(map(str, files))}: cannot be read; {check} ({_first_line(error)})"
+    files = ", ".join(map(str, source.paths))
+    return f"{files}: cannot be read; {check} ({_first_line(error)})"
 
 
 # ── connections that reach nothing but the files of a source ─────────────────────────────

@@ -37,6 +37,7 @@ from diskret.engines.records import (
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io.frames import NO_RECORDS
+from diskret.io.record_errors import RecordError
 
 
 def answer(question: LeafQuestion, records: Records) -> Leaves:
@@ -64,7 +65,7 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
 
     leaves, count, sums = contributions.totals(first, measures)
     if not count.any():
-        raise InputError(NO_RECORDS)
+        raise RecordError(lambda _: NO_RECORDS)
     first, last = contributions.align(first, leaves), contributions.align(last, leaves)
     listed = {
         kind: _straddlers(found.straddlers, leaves, measures, list(question.marks))

@@ -17,6 +17,7 @@ from diskret.engines.columns import Check, Column, Reading, counted
 from diskret.engines.contract import PlacedValues
 from diskret.errors import InputError
 from diskret.hierarchy.codes import some
+from diskret.io.record_errors import RecordError
 from diskret.population import Bounds, Population
 
 _LARGEST_FLOAT = "1.7976931348623157E308"
@@ -102,8 +103,10 @@ def column_named(records: Records, name: str) -> Column:
     names = [column.name for column in records.columns]
     near = difflib.get_close_matches(str(name), names, 1, 0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise InputError(
-        f"there is no column {name!r}; the columns are {', '.join(map(repr, names))}{hint}"
+    raise RecordError(
+        lambda _: (
+            f"there is no column {name!r}; the columns are {', '.join(map(repr, names))}{hint}"
+        )
     )
 
 
@@ -163,10 +166,14 @@ def refuse_failed(
     """Refuse records that fail a check, with their number and examples."""
     for check, number in zip(checks, failed, strict=True):
         if number:
-            found = _found(records, sql.check_examples(check, where))
-            raise InputError(
-                f"{counted(number)}: {check.problem}{_shown(found)}; {check.remedied(found)}"
-            )
+            raise _failed(check, number, _found(records, sql.check_examples(check, where)))
+
+
+def _failed(check: Check, number: int, found: Sequence[object]) -> RecordError:
+    return RecordError(
+        lambda _: f"{counted(number)}: {check.problem}{_shown(found)}; {check.remedied(found)}",
+        (check.column.name, found),
+    )
 
 
 def examples(records: Records, query: Select) -> str:

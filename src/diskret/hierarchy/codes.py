@@ -72,6 +72,21 @@ def total_code(total: object, codes: Collection[str]) -> str:
     return code
 
 
+def padded(codes: Iterable[str], known: Iterable[str]) -> str:
+    """What a message says of codes that a program made numbers of, so that zeros were lost.
+
+    >>> padded(["1", "20"], ["01", "02", "20"])
+    "the hierarchy has '01': were leading zeros lost? Read or save the column as text; "
+    """
+    by_number = {code.lstrip("0"): code for code in known if code.startswith("0")}
+    found = next((by_number[code] for code in codes if code in by_number), None)
+    if found is None:
+        return ""
+    return (
+        f"the hierarchy has {found!r}: were leading zeros lost? Read or save the column as text; "
+    )
+
+
 def some(items: Sequence[str]) -> str:
     """List up to five examples for an error message."""
     return ", ".join(items[:5]) + (", …" if len(items) > 5 else "")

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -16,8 +17,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io.record_errors import Place, RecordError
 
 _EXAMPLES = 5
+#: A number with a point and three digits behind it, which may be one of thousands.
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*")
 
 
 def column(table: pa.Table, name: str) -> pa.ChunkedArray:
@@ -27,8 +31,10 @@ def column(table: pa.Table, name: str) -> pa.ChunkedArray:
         return table.column(found[0])
     has = ", ".join(repr(c) for c in table.column_names)
     if found:
-        raise InputError(f"there is more than one column {name!r}; the columns are {has}")
-    raise InputError(f"there is no column {name!r}; the columns are {has}")
+        raise RecordError(
+            lambda _: f"there is more than one column {name!r}; the columns are {has}"
+        )
+    raise RecordError(lambda _: f"there is no column {name!r}; the columns are {has}")
 
 
 def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -36,17 +42,21 @@ def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     if pa.types.is_floating(values.type):
-        raise InputError(
-            f"the codes in {name!r} are floating point numbers, which have no unique spelling "
-            "as text; turn them into text or whole numbers first"
+        raise RecordError(
+            lambda _: (
+                f"the codes in {name!r} are floating point numbers, which have no unique spelling "
+                "as text; turn them into text or whole numbers first"
+            )
         )
     text = pc.utf8_trim_whitespace(values.cast(pa.string()))
     missing = pc.fill_null(pc.equal(text, ""), True)
     if pc.any(missing).as_py():
         rows = np.flatnonzero(missing.to_numpy())
-        raise InputError(
-            f"{len(rows):,} codes in {name!r} are missing (first in row {rows[0] + 1}); "
-            "give them a category of their own or leave these rows out"
+        raise RecordError(
+            lambda place: (
+                f"{len(rows):,} codes in {name!r} are missing (first in {place.named(rows[0])}); "
+                "give them a category of their own or leave these rows out"
+            )
         )
     return text
 
@@ -56,7 +66,9 @@ def whole_numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.int64]:
     numbers = scaled_integers(values, name, 0)
     negative = np.flatnonzero(numbers < 0)
     if len(negative):
-        raise InputError(f"{name!r} must not be negative; it is in row {negative[0] + 1}")
+        raise RecordError(
+            lambda place: f"{name!r} must not be negative; it is in {place.named(negative[0])}"
+        )
     return numbers
 
 
@@ -71,9 +83,11 @@ def scaled_integers(
         values = values.cast(values.type.value_type)
     if values.null_count:
         rows = np.flatnonzero(values.is_null().to_numpy())
-        raise InputError(
-            f"{len(rows):,} values in {name!r} are missing (first in row {rows[0] + 1}); "
-            "fill them in or leave these rows out"
+        raise RecordError(
+            lambda place: (
+                f"{len(rows):,} values in {name!r} are missing (first in {place.named(rows[0])}); "
+                "fill them in or leave these rows out"
+            )
         )
     if pa.types.is_floating(values.type):
         return _from_floats(values, name, decimals, round_values)
@@ -86,8 +100,14 @@ def scaled_integers(
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _refused(values, name, decimals) from None
     low, high = _halves(exact)
-    if np.any(high != low >> 63):
-        raise InputError(f"values in {name!r} leave the range of 64-bit integers")
+    beyond = np.flatnonzero(high != low >> 63)
+    if len(beyond):
+        raise RecordError(
+            lambda place: (
+                f"{len(beyond):,} values in {name!r} leave the range of 64-bit integers (first in "
+                f"{place.named(beyond[0])}); correct them, or publish fewer decimals"
+            )
+        )
     return low
 
 
@@ -106,10 +126,12 @@ def _from_floats(
     wrong = ~((near | round_values) & (np.abs(scaled) < 2.0**62))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise InputError(
-            f"{int(wrong.sum()):,} values in {name!r} are not finite numbers with at most "
-            f"{decimals} decimals, the first in row {row + 1}: {float(floats[row])!r}; "
-            f"{decimals_advice(floats[wrong][:_EXAMPLES].tolist(), decimals)}"
+        raise RecordError(
+            lambda place: (
+                f"{int(wrong.sum()):,} values in {name!r} are not finite numbers with at most "
+                f"{decimals} decimals, the first in {place.named(row)}: {float(floats[row])!r}; "
+                f"{decimals_advice(floats[wrong][:_EXAMPLES].tolist(), decimals)}"
+            )
         )
     return whole.astype(np.int64)
 
@@ -127,7 +149,16 @@ def decimals_advice(values: Iterable[object], decimals: int) -> str:
     >>> decimals_advice(["2305598.5354999998"], 4)
     'they look like numbers with 4 decimals that went through binary floating point: state \
 decimals=4 and round_values=True'
+    >>> decimals_advice(["1.234", "20.500"], 0)
+    'if the point stands between thousands, say so: thousands="." and decimal="," of the file; \
+else state decimals=3, or round them first'
     """
+    values = list(values)
+    if values and all(isinstance(value, str) and _THOUSANDS.fullmatch(value) for value in values):
+        return (
+            'if the point stands between thousands, say so: thousands="." and decimal="," of the '
+            "file; else state decimals=3, or round them first"
+        )
     meant, written = 0, 0
     for value in values:
         try:
@@ -162,20 +193,27 @@ def _halves(exact: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.int64
     return both[:, 0].copy(), both[:, 1].copy()
 
 
-def _refused(values: pa.ChunkedArray, name: str, decimals: int) -> InputError:
-    bad: list[str] = []
-    numbers: list[object] = []
-    for row, value in enumerate(values.to_pylist(), start=1):
+def _refused(values: pa.ChunkedArray, name: str, decimals: int) -> RecordError:
+    bad: dict[int, object] = {}
+    for row, value in enumerate(values.to_pylist()):
         if not _fits(value, decimals):
-            bad.append(f"row {row}: {value!r}")
-            numbers.append(value)
+            bad[row] = value
             if len(bad) == _EXAMPLES:
                 break
-    advice = decimals_advice(numbers, decimals) + "; " if all(map(_is_number, numbers)) else ""
-    return InputError(
-        f"values in {name!r} are not numbers with at most {decimals} decimals "
-        f"({', '.join(bad) or values.type}); {advice}write 1234.5, not 1.234,5"
+    are_numbers = all(map(_is_number, bad.values()))
+    advice = f"{decimals_advice(bad.values(), decimals)}; " if are_numbers else ""
+
+    return RecordError(
+        lambda place: (
+            f"values in {name!r} are not numbers with at most {decimals} decimals "
+            f"({_listed(place, bad) or values.type}); {advice}write 1234.5, not 1.234,5, or say "
+            "decimal= and thousands= of the file"
+        )
     )
+
+
+def _listed(place: Place, found: Mapping[int, object]) -> str:
+    return ", ".join(f"{place.named(row)}: {value!r}" for row, value in found.items())
 
 
 def _is_number(value: object) -> bool:
@@ -204,16 +242,51 @@ def numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     """
     try:
         cast = values.cast(pa.float64())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"the values in {name!r} are not numbers ({error})") from None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise _no_numbers(values, name) from None
     found = cast.to_numpy().astype(np.float64)
     endless = np.flatnonzero(np.isinf(found))
     if len(endless):
-        raise InputError(
-            f"{len(endless):,} values in {name!r} are infinite (first in row {endless[0] + 1}); "
-            "correct them or leave them missing"
+        raise RecordError(
+            lambda place: (
+                f"{len(endless):,} values in {name!r} are infinite (first in "
+                f"{place.named(endless[0])}); correct them or leave them missing"
+            )
         )
     return found
+
+
+def _no_numbers(values: pa.ChunkedArray, name: str) -> RecordError:
+    """Which values are no numbers; of types that are none, the type."""
+    bad = no_numbers(values)
+
+    return RecordError(
+        lambda place: (
+            f"the values in {name!r} are not numbers ({_listed(place, bad) or values.type}); "
+            "correct them or leave them missing, or say decimal= and thousands= of the file"
+        )
+    )
+
+
+def no_numbers(values: pa.ChunkedArray) -> dict[int, str]:
+    """The first texts in a column that are no numbers, by their position.
+
+    >>> no_numbers(pa.chunked_array([["1", None, "two"]]))
+    {2: 'two'}
+    """
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return {}
+    wrong = [value for value in pc.unique(values).to_pylist() if not _casts(value)]
+    there = pc.is_in(values, pa.array(wrong, values.type)).to_numpy()
+    return {int(row): values[int(row)].as_py() for row in np.flatnonzero(there)[:_EXAMPLES]}
+
+
+def _casts(text: str | None) -> bool:
+    try:
+        pa.array([text], pa.string()).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 # ── as bytes, for keyed marks and secret draws that repeat exactly ──────────────────

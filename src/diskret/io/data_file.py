@@ -43,7 +43,7 @@ OPTIONS: dict[str, tuple[FileFormat, ...]] = {
     "decimal": ("csv", "fixed", "xlsx"),
     "thousands": ("csv", "fixed", "xlsx"),
     "sheet": ("xlsx",),
-    "header": ("xlsx",),
+    "header": ("csv", "xlsx"),
 }
 
 
@@ -78,9 +78,10 @@ class DataFile(Declared):
     thousands
         Mark between thousands: one of ``. , ' ’ _`` or a blank; ``""``: none.
     sheet
-        Name of the sheet of a workbook; None: the first.
+        Name of the sheet of a workbook; None: the first that is not hidden.
     header
-        Row of a sheet that holds the names, the first is 1; rows above it are left out.
+        Row of a sheet, or line of a CSV file, that holds the names, the first is 1; what stands
+        above it is left out.
 
     Raises
     ------
@@ -166,7 +167,7 @@ class DataFile(Declared):
     @property
     def spelling(self) -> Spelling | None:
         """How numbers are written; None: as usual."""
-        found = Spelling(self.decimal, self.thousands, f"{self.file.name}: ")
+        found = Spelling(self.decimal, self.thousands)
         return None if found.usual else found
 
     @property

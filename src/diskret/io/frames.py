@@ -16,18 +16,15 @@ from narwhals import dependencies as known
 
 from diskret.errors import InputError
 from diskret.io.columns import check_names, some
+from diskret.io.csv_files import csv_source, read_csv
 from diskret.io.data_file import DataFile
 from diskret.io.database import PostgresTable
 from diskret.io.files import (
-    csv_header,
-    mixed_line_ends,
     parquet_blocks,
     parquet_columns,
     parquet_parts,
     parquet_schemas,
-    read_csv,
     read_parquet,
-    read_said_csv,
 )
 from diskret.io.fixed import Column, fixed_table
 from diskret.io.json_stat import read_json_stat
@@ -335,11 +332,8 @@ def _file_source(said: DataFile) -> Source:
     elif said.format in _EXCHANGED:
         table, book = _EXCHANGED[said.format](said)
         return Source(tuple(table.column_names), "pyarrow", arrow=table, book=book)
-    elif said.plain and not mixed_line_ends(path):
-        columns, delimiter = csv_header(path)
-        return Source(columns, "pyarrow", paths=(path,), format="csv", delimiter=delimiter)
     else:
-        table = read_said_csv(said)
+        return csv_source(said)
     return Source(tuple(table.column_names), "pyarrow", arrow=table, spelling=said.spelling)
 
 

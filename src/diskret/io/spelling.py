@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from diskret.errors import InputError
+from diskret.io.record_errors import RecordError
 
 _BLANKS = "[ \u00a0\u2009\u202f]"  # what stands between thousands where a blank is said
 _SAMPLE = 1000
@@ -23,8 +24,6 @@ _SAMPLE = 1000
 class Spelling:
     """The marks in numbers of a file, e.g. ``1.234,5``.
 
-    `where`: what messages begin with, the file's name.
-
     >>> values = pa.chunked_array([["1.234,5", "7", None]])
     >>> Spelling(",", ".").plain(values, "turnover").to_pylist()
     ['1234.5', '7', None]
@@ -32,7 +31,6 @@ class Spelling:
 
     decimal: str = "."
     thousands: str = ""
-    where: str = ""
 
     @property
     def usual(self) -> bool:
@@ -46,7 +44,7 @@ class Spelling:
 
         Raises
         ------
-        InputError
+        RecordError
             A text is no number in this spelling.
         """
         if self.usual or not _is_text(values):
@@ -57,10 +55,12 @@ class Spelling:
         wrong = np.flatnonzero(pc.fill_null(pc.invert(pc.or_(good, other)), False).to_numpy())
         if len(wrong):
             found = text[int(wrong[0])].as_py()
-            raise InputError(
-                f"{self.where}{len(wrong):,} values in column {name!r} are no numbers as this file "
-                f"is said to write them, {self._example}, the first in row {wrong[0] + 1}: "
-                f"{found!r}; correct it, or say otherwise in decimal= and thousands="
+            raise RecordError(
+                lambda place: (
+                    f"{len(wrong):,} values in column {name!r} are no numbers as this file is said "
+                    f"to write them, {self._example}, the first in {place.named(wrong[0])}: "
+                    f"{found!r}; correct it, or say otherwise in decimal= and thousands="
+                )
             )
         return pc.if_else(good, self._rewritten(text), text)
 
@@ -102,6 +102,27 @@ class Spelling:
         if self.thousands:
             text = pc.replace_substring_regex(text, self._groups, "")
         return pc.replace_substring(text, self.decimal, ".")
+
+
+def warn_of_thousands(values: pa.ChunkedArray, name: str, where: str) -> None:
+    """Warn of numbers in which a point seems to stand between thousands, as 1.234 beside 20.
+
+    `where`: what the message begins with, the file.
+    """
+    if not _is_text(values):
+        return
+    text = pc.drop_null(_trimmed(values))
+    pointed = pc.match_substring_regex(text, r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$")
+    short = pc.match_substring_regex(text, r"^[+-]?[0-9]{1,3}$")
+    both = pc.any(pointed).as_py() and pc.any(short).as_py()
+    if both and pc.all(pc.or_(pointed, short)).as_py():
+        example = text.filter(pointed)[0].as_py()
+        warnings.warn(
+            f"{where}: the numbers in column {name!r} have at most three digits, or a point and "
+            f"three digits behind it, e.g. {example}, which is read as a decimal mark; if it "
+            'stands between thousands, say so: thousands="." and decimal="," of the file',
+            stacklevel=2,
+        )
 
 
 def _is_text(values: pa.ChunkedArray) -> bool:

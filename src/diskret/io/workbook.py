@@ -44,12 +44,13 @@ def read_workbook(said: DataFile) -> pa.Table:
     if long:
         raise InputError(
             f"{where}, row {long}: has values beyond the {len(names)} columns; give each column a "
-            "name"
+            "name, or say in which row the names stand: header="
         )
     columns: list[pa.ChunkedArray] = []
     for i, name in enumerate(names):
         cells = [row[i] if i < len(row) and row[i] != "" else None for row in body]
         _check_errors(cells, where, above, name)
+        _warn_of_lost_zeros(cells, where, above, name)
         columns.append(pa.chunked_array([_values(cells, said.decimal)]))
     return pa.table(columns, names=list(names))
 
@@ -87,7 +88,8 @@ def _rows(said: DataFile) -> tuple[str, list[tuple[Any, ...]]]:
             raise InputError(
                 f"{said.file}: there is no sheet {said.sheet!r}; the sheets are {there}"
             )
-        title = said.sheet or next(iter(named))
+        shown = [title for title, sheet in named.items() if sheet.sheet_state == "visible"]
+        title = said.sheet or (shown or [*named])[0]
         sheet = named[title]
         sheet.reset_dimensions()  # what files say of their size is often wrong
         return f"{said.file}, sheet {title!r}", list(sheet.iter_rows(values_only=True))
@@ -136,6 +138,22 @@ def _check_errors(cells: list[Any], where: str, above: int, name: str) -> None:
     for row, cell in enumerate(cells, above + 1):
         if isinstance(cell, str) and cell in _ERRORS:
             raise InputError(f"{where}, row {row}, column {name!r}: {cell}; correct the formula")
+
+
+def _warn_of_lost_zeros(cells: list[Any], where: str, above: int, name: str) -> None:
+    """A program that reads 01 as a number writes 1: both are one code then, and count as two."""
+    padded = {cell.lstrip("0"): cell for cell in cells if isinstance(cell, str) and cell[:1] == "0"}
+    if not padded:
+        return
+    for row, cell in enumerate(cells, above + 1):
+        if isinstance(cell, int) and (text := padded.get(str(cell))) is not None:
+            warnings.warn(
+                f"{where}, row {row}, column {name!r}: holds the number {cell}, and elsewhere "
+                f"the text {text!r}: these are two codes. If leading zeros were lost, write all "
+                "codes of the column as text",
+                stacklevel=2,
+            )
+            return
 
 
 def _values(cells: list[Any], decimal: str) -> pa.Array:

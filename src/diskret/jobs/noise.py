@@ -49,7 +49,7 @@ _OPTIONS = {
     "adjustment": ("cost", "largest_change", "time_limit"),
 }
 _RECORD_KEYS = ("record_key", "key_of", "key_modulus", "key_digits")
-_OF_CELL_KEYS = ("layout", "reuse", "additive")
+_OF_CELL_KEYS = ("layout", "reuse", "additive", "in_engine")
 _DESIGN = ("max_noise", "variance", "small_counts", "stay", "monotone", "variance_rule")
 _BY_ROWS = ("stay", "monotone", "variance_rule")
 _FURTHER = {
@@ -58,6 +58,9 @@ _FURTHER = {
 }
 #: Tables that noise on sums is made with, which are files here.
 _LOOKUPS = ("small", "odd", "counts")
+#: What may be said of a table, and of its noise, where counts are perturbed in the engine.
+_OF_ENGINES = ("name", "by", "unit", "where", "vintage", "noise")
+_NOT_IN_ENGINES = ("key_of", "additive", "weighted_count", "structural_zeros")
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class NoiseJob:
     magnitude: arguments of `MagnitudeNoise` beside its table, which may be files, and the `measure`
         of `perturb`; None: counts.
     additive: how the table is made additive afterwards; None: not at all.
+    in_engine: whether counts are perturbed where the records lie, and written block by block.
     options: further arguments of the verb.
     """
 
@@ -90,6 +94,7 @@ class NoiseJob:
     design: Mapping[str, Any] = field(default_factory=dict[str, Any])
     magnitude: Mapping[str, Any] | None = None
     additive: AdditiveMethod | None = None
+    in_engine: bool = False
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
@@ -175,6 +180,8 @@ def _cell_key(section: Section, table: Section) -> NoiseJob:
             raise section.error(f"'{key}' is about a 'table', and there is none", key)
     if "reuse" in section and own.get("layout", "ptable") == "ptable":
         raise section.error("'reuse' is for the layouts abs and ons", "reuse")
+    if own.get("in_engine"):
+        _check_in_engine(section, table)
     of_sums = "value" in table and not options.get("weighted_count", False)
     if of_sums != ("magnitude" in section):
         raise section.error(
@@ -190,6 +197,26 @@ def _cell_key(section: Section, table: Section) -> NoiseJob:
         magnitude=_magnitude(section.section("magnitude")) if of_sums else None,
         options=options,
     )
+
+
+def _check_in_engine(section: Section, table: Section) -> None:
+    for key in _NOT_IN_ENGINES:
+        if key in section:
+            raise section.error(f"'{key}' needs true counts, and 'in_engine' fetches none", key)
+    for key in table.values:
+        if key not in _OF_ENGINES:
+            raise table.error(
+                f"'{key}' is not for counts that are perturbed in the engine ('in_engine'); "
+                f"admissible are {', '.join(_OF_ENGINES)}",
+                key,
+            )
+    for column, tree in table.section("by").values.items():
+        if isinstance(tree, dict) and "total" in tree:
+            raise table.error(
+                f"'by': the total of '{column}' is named by its tree where counts are perturbed in "
+                "the engine ('in_engine')",
+                "by",
+            )
 
 
 def _design(section: Section, of_sums: bool) -> dict[str, Any]:
@@ -280,15 +307,10 @@ def _perturbed(
 ) -> PerturbedResult:
     table, rule = one.table, one.wanted.rule
     ptable: PerturbationTable | Lookup | MagnitudeNoise
-    if noise.table is not None:
-        ptable = _lookup(noise.table, noise, table.key_modulus)
-    elif noise.magnitude is not None:
+    if noise.table is None and noise.magnitude is not None:
         ptable = PerturbationTable.for_magnitudes(**noise.design)
     else:
-        designed = PerturbationTable.maximum_entropy(**noise.design)
-        # keys of a total are sums of keys, which tells less where intervals are in a secret order
-        seed = SecretKeys.load(keys).seed("intervals of cell keys")
-        ptable = designed.lookup(table.key_modulus, order="shuffled", seed=seed)
+        ptable = lookup_of(noise, table.key_modulus, keys)
     options = dict(noise.options)
     if "structural_zeros" in options:
         options["structural_zeros"] = to_arrow(options["structural_zeros"])[0]
@@ -303,6 +325,18 @@ def _perturbed(
             options["rule"] = rule
     result = perturb(table, ptable, name=one.name, **options)
     return result if noise.additive is None else make_additive(result, method=noise.additive)
+
+
+def lookup_of(
+    noise: NoiseJob, modulus: int, keys: SecretKeys | str | PathLike[str] | None
+) -> Lookup:
+    """Which noise counts get for which keys."""
+    if noise.table is not None:
+        return _lookup(noise.table, noise, modulus)
+    designed = PerturbationTable.maximum_entropy(**noise.design)
+    # keys of a total are sums of keys, which tells less where intervals are in a secret order
+    seed = SecretKeys.load(keys).seed("intervals of cell keys")
+    return designed.lookup(modulus, order="shuffled", seed=seed)
 
 
 def _lookup(path: Path, noise: NoiseJob, modulus: int) -> Lookup:

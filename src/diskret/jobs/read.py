@@ -13,6 +13,7 @@ from diskret.io import PostgresTable
 from diskret.jobs.derived import read_derived_job
 from diskret.jobs.editions import check_free, read_edition, with_last_patterns
 from diskret.jobs.files import FILE_KEYS, read_file
+from diskret.jobs.in_engine import check_in_engine
 from diskret.jobs.schema import Section, open_job
 from diskret.jobs.tables import read_table
 from diskret.jobs.values import (
@@ -89,6 +90,8 @@ def read_job(path: str | PathLike[str]) -> Job:
     names = [part.name for part in (*tables, *derived)]
     if edition is not None:
         check_free(job.section("edition"), tables, names)
+    output = _output(job.section("output"), names)
+    check_in_engine(job, tables, output)
     return Job(
         path=job.file,
         records=records,
@@ -96,7 +99,7 @@ def read_job(path: str | PathLike[str]) -> Job:
         sums=_sums(job, tables),
         keyed_ties=job.flag("keyed_ties", False),
         **_attacker(job.section("attacker"), tables),
-        output=_output(job.section("output"), names),
+        output=output,
         derived=derived,
         edition=edition,
     )

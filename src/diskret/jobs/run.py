@@ -20,6 +20,7 @@ from diskret.errors import InputError
 from diskret.io import Source, source
 from diskret.io.frames import in_memory, spelled
 from diskret.jobs.derived import derived_of
+from diskret.jobs.in_engine import is_in_engine, write_in_engine
 from diskret.jobs.noise import changed_tables
 from diskret.jobs.read import read_job
 from diskret.jobs.revision import protect_edition
@@ -76,7 +77,8 @@ def run_job(
     Returns
     -------
     tuple
-        The folder and a result for each table, in the order of the job.
+        The folder and a result for each table, in the order of the job; none for a table that
+        was perturbed and written in the engine.
 
     Raises
     ------
@@ -87,6 +89,10 @@ def run_job(
     """
     job = job if isinstance(job, Job) else read_job(job)
     written = Path(folder or job.output.folder)
+    if any(map(is_in_engine, job.tables)):
+        with _told_for(job, job.tables[0]):
+            write_in_engine(job, written, keys, progress)
+        return written, []
     ledger = _ledger(job, written, keys)
     tables = tables_of(job, progress, keys)
     hiding = [one for one in tables if one.wanted.noise is None]

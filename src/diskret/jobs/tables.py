@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from diskret.errors import InputError
+from diskret.io.record_errors import RecordError
 from diskret.jobs.files import FILE_KEYS, read_file
 from diskret.jobs.noise import read_noise
 from diskret.jobs.schema import Section
@@ -347,6 +348,8 @@ def table_of_cells(table: TableJob, cells: CellsFile) -> Table:
             additivity=cells.additivity,
             count_within=cells.count_within,
         )
+    except RecordError:
+        raise  # which names its file
     except InputError as error:
         raise type(error)(f"{cells.file.file.name}: {error}") from error
 

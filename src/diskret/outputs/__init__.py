@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from diskret.outputs.checked import Checked as Checked
     from diskret.outputs.checked import Finding as Finding
     from diskret.outputs.checked import Told as Told
+    from diskret.outputs.durations import survival as survival
     from diskret.outputs.figures import boxplot as boxplot
     from diskret.outputs.figures import chart as chart
     from diskret.outputs.figures import density as density
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
     from diskret.outputs.grouped import describe as describe
     from diskret.outputs.grouped import groupby as groupby
     from diskret.outputs.grouped import quantile as quantile
+    from diskret.outputs.hypotheses import chi2 as chi2
+    from diskret.outputs.hypotheses import mannwhitney as mannwhitney
+    from diskret.outputs.hypotheses import ttest as ttest
     from diskret.outputs.models import model as model
+    from diskret.outputs.moments import components as components
+    from diskret.outputs.moments import correlation as correlation
+    from diskret.outputs.panels import panel as panel
     from diskret.outputs.pivot import pivot_table as pivot_table
     from diskret.outputs.profile import Profile as Profile
     from diskret.outputs.project import Project as Project
@@ -36,6 +43,13 @@ if TYPE_CHECKING:
 
 #: Public name → the module that holds it. Each is imported when it is first used.
 _HOME = {
+    "components": "moments",
+    "correlation": "moments",
+    "survival": "durations",
+    "ttest": "hypotheses",
+    "mannwhitney": "hypotheses",
+    "chi2": "hypotheses",
+    "panel": "panels",
     "Checked": "checked",
     "Finding": "checked",
     "FolderChecked": "files.folder",
@@ -76,7 +90,10 @@ __all__ = [
     "Told",
     "boxplot",
     "chart",
+    "chi2",
+    "components",
     "concentration",
+    "correlation",
     "crosstab",
     "density",
     "describe",
@@ -85,9 +102,11 @@ __all__ = [
     "groupby",
     "histogram",
     "logit",
+    "mannwhitney",
     "mode",
     "model",
     "ols",
+    "panel",
     "phreg",
     "pivot_table",
     "poisson",
@@ -96,6 +115,8 @@ __all__ = [
     "ratio",
     "residuals",
     "scatter",
+    "survival",
+    "ttest",
     "wls",
 ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from diskret.errors import InputError
 from diskret.outputs.checked import Checked
+from diskret.outputs.given import column_of, framed
 from diskret.outputs.models import model
 from diskret.outputs.profile import Profile
 
@@ -239,7 +240,7 @@ def _checked(
     making = {name: one for name, one in options.items() if name in _OF_MODEL and one is not None}
     for name in _COLUMNS:
         if name in making:
-            making[name] = _column(frame, making[name], name)
+            making[name] = column_of(frame, making[name], name)
     fitting = {name: one for name, one in options.items() if name not in _OF_MODEL}
     if kind in ("logit", "probit", "poisson"):
         fitting = {"disp": 0, **fitting}
@@ -247,7 +248,7 @@ def _checked(
         results = getattr(smf, kind)(formula, frame, eval_env=_names(), **making).fit(**fitting)
     except (PatsyError, ArithmeticError, ValueError, NameError) as error:
         raise InputError(f"{kind} {formula!r} cannot be fitted: {error}") from error
-    return model(results, unit=_column(frame, unit, "unit"), profile=profile)
+    return model(results, unit=column_of(frame, unit, "unit"), profile=profile)
 
 
 def _names() -> Any:
@@ -260,29 +261,17 @@ def _names() -> Any:
     return EvalEnvironment.capture(depth)
 
 
-def framed(data: Any) -> Any:
-    """The data as a frame of pandas whose index does not repeat.
+def design_of(formula: str, frame: Any) -> tuple[Any, Any]:
+    """What a formula explains and its regressors, as frames of the records without missing values.
 
     Raises
     ------
     InputError
-        They are no frame, or two records have the same index.
+        The formula is not understood, or a variable is missing.
     """
-    import pandas as pd
+    from patsy import PatsyError, dmatrices
 
-    frame = data.to_pandas() if hasattr(data, "to_pandas") else data
-    if not isinstance(frame, pd.DataFrame):
-        raise InputError(f"data= must be a frame of pandas or Polars, not {type(data).__name__}")
-    if not frame.index.is_unique:
-        raise InputError("two records have the same index; say frame.reset_index(drop=True) first")
-    return frame
-
-
-def _column(frame: Any, given: Any, argument: str) -> Any:
-    if not isinstance(given, str):
-        return given
-    if given not in frame.columns:
-        raise InputError(
-            f"{argument}={given!r} is no column of data; there are {', '.join(map(str, frame))}"
-        )
-    return frame[given]
+    try:
+        return dmatrices(formula, frame, eval_env=_names(), return_type="dataframe")
+    except (PatsyError, ArithmeticError, ValueError, NameError) as error:
+        raise InputError(f"formula= {formula!r} is not understood: {error}") from error

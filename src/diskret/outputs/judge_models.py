@@ -45,7 +45,7 @@ def judge_model(fit: Fit, units: Units, told: Sequence[Told], rules: Profile) ->
         *_freedom(fit, rules),
         *support(columns, units, rules),
         *_reference(fit, told, units, rules),
-        *_pairs(fit, units, rules),
+        *few_in_pairs(columns, tuple(fit.dependent), units, rules),
         *_influence(fit, units, rules),
         *_saturated(fit, units, rules),
         *_products(fit, units, rules),
@@ -137,9 +137,13 @@ def two_values(column: Numbers) -> tuple[float, float] | None:
     return low, high
 
 
-def _pairs(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
-    """Tables of two variables of two values each, which covariances and equations tell."""
-    columns = {**dict(zip(fit.names, fit.x.T, strict=True)), **fit.dependent}
+def few_in_pairs(
+    columns: Mapping[str, Numbers], explained: Sequence[str], units: Units, rules: Profile
+) -> list[Finding]:
+    """Tables of two variables of two values each, which covariances and equations tell.
+
+    Where what is explained is the same for all with a value of a regressor, that is told as well.
+    """
     values = {name: two for name, column in columns.items() if (two := two_values(column))}
     names = [*values]
     inside = np.column_stack([columns[name] == values[name][1] for name in names] or [[]])
@@ -155,7 +159,7 @@ def _pairs(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
         for cell, count in enumerate(counts):
             own_part = _part(names, values, one, cell in (0, 1))
             place = (own_part, _part(names, values, other, cell in (0, 2)))
-            if count == 0 and names[other] in fit.dependent and names[one] in fit.names:
+            if count == 0 and names[other] in explained and names[one] not in explained:
                 equal.append((own_part, _part(names, values, other, cell not in (0, 2))))
             elif count and count < most * rules.threshold:
                 here = (inside[:, one] == (cell in (0, 1))) & (inside[:, other] == (cell in (0, 2)))

@@ -58,6 +58,10 @@ CHECKS: Mapping[str, Verdict] = {
     "nearly_all": "fail",
     "points": "fail",
     "smooth": "review",
+    # steps of survival curves
+    "few_events": "fail",
+    "few_censored": "fail",
+    "few_at_risk": "fail",
     # models
     "freedom": "fail",
     "support": "fail",
@@ -66,6 +70,7 @@ CHECKS: Mapping[str, Verdict] = {
     "leverage": "fail",
     "weight": "fail",
     "collinear": "review",
+    "perfect": "fail",
     "saturated": "fail",
     "sum_of_products": "fail",
     "value_of_one": "fail",

@@ -18,6 +18,8 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import to_arrow
 from diskret.io.columns import column, scaled_integers
+from diskret.io.placed import placed
+from diskret.io.record_errors import RecordError
 from diskret.progress import Progress, silent
 from diskret.tables import Dimension, Published
 from diskret.tables.dimension import check_by, said_totals
@@ -107,9 +109,10 @@ def audit(
     [{'region': 'S', 'lower': 5, 'upper': 5}]
     """
     check_by(by)
-    cells = to_arrow(table, [value], suppressed)[0]
     said = said_totals(by, total)
-    published = _read(cells, by, said, value, set(suppressed), frequency, rounding, signed)
+    with placed(table):
+        cells = to_arrow(table, [value], suppressed)[0]
+        published = _read(cells, by, said, value, set(suppressed), frequency, rounding, signed)
     examination = examine(published, Attacker(), progress=progress)
     # what is published in thousands is as good as known once it is known to a thousand
     known = published.rounding if published.rounding > 1 else 0
@@ -157,7 +160,7 @@ def _read(
     symbol = pc.is_in(text, pa.array(sorted(symbols), pa.string()))
     hidden = pc.or_(symbol, pc.is_null(text)).to_numpy()
     shown = text.filter(pa.array(~hidden))
-    decimals = _decimals(shown, value)
+    decimals = _decimals(shown, text, value)
     unit = 1
     if signed and frequency:
         raise InputError("signed= is for sums; counts are never negative")
@@ -190,17 +193,23 @@ def _read(
     )
 
 
-def _decimals(shown: pa.ChunkedArray, name: str) -> int:
-    """The most decimals any published value has."""
+def _decimals(shown: pa.ChunkedArray, every: pa.ChunkedArray, name: str) -> int:
+    """The most decimals any published value has; `every` value tells the row of a wrong one."""
     decimals = 0
     for text in pc.unique(shown).to_pylist():
         if not _NUMBER.fullmatch(text):
-            raise InputError(
-                f"{text!r} in {name!r} is neither a number like 1234.5 nor a symbol for a "
-                "suppressed value; name the symbols with suppressed="
-            )
+            raise _neither(text, name, pc.index(every, text).as_py())
         decimals = max(decimals, len(text.partition(".")[2].rstrip("0")))
     return decimals
+
+
+def _neither(text: str, name: str, row: int) -> RecordError:
+    return RecordError(
+        lambda place: (
+            f"{text!r} in {name!r}, {place.named(row)}, is neither a number like 1234.5 nor a "
+            "symbol for a suppressed value; name the symbols with suppressed="
+        )
+    )
 
 
 def _check_complete(dimensions: tuple[Dimension, ...], at: NDArray[np.int64]) -> None:

@@ -17,6 +17,7 @@ from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column
 from diskret.io.from_json import anything, check_form, read_json
+from diskret.io.placed import placed
 from diskret.tables import Publication, Published, Table
 
 _SUFFIX = ".certificate.json"
@@ -72,7 +73,8 @@ def suppressed_before(table: Table, previous: Any) -> NDArray[np.bool_] | None:
     previous = getattr(previous, "published", previous)
     if isinstance(previous, Published):
         return _of_published(table, previous)
-    return _of_frame(table, to_arrow(previous)[0])
+    with placed(previous):
+        return _of_frame(table, to_arrow(previous)[0])
 
 
 def _of_published(table: Table, previous: Published) -> NDArray[np.bool_]:

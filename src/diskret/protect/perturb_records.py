@@ -104,7 +104,7 @@ def perturb_records(
     key_modulus: int = 2**32,
     key_digits: int | None = None,
     unit: str | None = None,
-    where: Mapping[str, Any] | None = None,
+    where: Mapping[str, Any] | Population | None = None,
     threshold: int | None = None,
     vintage: str = "",
     name: str = "count",
@@ -212,7 +212,7 @@ class AskedCounts:
         key_modulus: int,
         key_digits: int | None,
         unit: str | None,
-        where: Mapping[str, Any] | None,
+        where: Mapping[str, Any] | Population | None,
         threshold: int | None,
     ) -> AskedCounts:
         """Arguments as of `perturb_records`; bad ones are refused before any work."""

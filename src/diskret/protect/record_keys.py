@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column
+from diskret.io.placed import placed
 from diskret.io.returned import with_column
 from diskret.keys import SecretKeys, derive_record_keys, draw_record_keys, members_keys
 from diskret.keys.records import MODULUS
@@ -86,7 +87,8 @@ def record_keys(
             )
         found = draw_record_keys(table.num_rows, None, purpose, modulus)
     else:
-        found = _derived(table, id, parent, SecretKeys.load(keys), purpose, modulus)
+        with placed(records):
+            found = _derived(table, id, parent, SecretKeys.load(keys), purpose, modulus)
     return with_column(records, table, kind, name, pa.array(found.astype(np.int64)))
 
 

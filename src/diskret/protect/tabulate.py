@@ -19,6 +19,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import as_code
 from diskret.io import Source, source
 from diskret.io.frames import spelled
+from diskret.io.placed import placed
 from diskret.keys import modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
@@ -193,7 +194,8 @@ def tabulate(
     )
     opened = records if isinstance(records, Source) else source(records)
     progress("tabulate", 0, 2)
-    leaves = leaves_of(opened, question, engine)
+    with placed(records):
+        leaves = leaves_of(opened, question, engine)
     progress("tabulate", 1, 2)
     check_own_totals(_rows(leaves), said, "records")
     table = roll_up(

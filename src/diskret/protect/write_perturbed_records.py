@@ -19,6 +19,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source
 from diskret.keys import SecretKeys
+from diskret.population import Population
 from diskret.progress import Progress, silent
 from diskret.protect.perturb_records import AskedCounts
 from diskret.protect.tabulate import engine_of
@@ -41,7 +42,7 @@ def write_perturbed_records(
     key_modulus: int = 2**32,
     key_digits: int | None = None,
     unit: str | None = None,
-    where: Mapping[str, Any] | None = None,
+    where: Mapping[str, Any] | Population | None = None,
     threshold: int | None = None,
     vintage: str = "",
     name: str = "count",

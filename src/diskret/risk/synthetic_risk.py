@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import isnan
 from typing import Any
 
 import pyarrow as pa
 
 from diskret.io import FrameKind, from_arrow
+from diskret.texts import Words, number, percent, words_in
 from diskret.utility.propensity import Propensity
 
 #: Quantiles of distances that are told.
@@ -150,6 +152,43 @@ class SyntheticRisk:
             told.append(f"membership {self.membership.auc:.3f}")
         return f"SyntheticRisk({'; '.join(told)})"
 
+    def summary(self, language: str = "en") -> str:
+        """All figures in sentences, to print.
+
+        Parameters
+        ----------
+        language
+            ``"en"`` or ``"de"``.
+
+        Raises
+        ------
+        InputError
+            There are no texts in that language.
+        """
+        words = words_in(language, "synthetic")
+        files = {"records": self.records, "synthetic": self.synthetic, "holdout": self.holdout}
+        key = "files and holdout" if self.holdout else "files"
+        unique = {"original": self.uniques.original, "replicated": self.uniques.replicated}
+        said = [words.said(key, **files), words.said("uniques", **unique)]
+        for one in self.targets:
+            own = _shares(one.original, language)
+            said.append(words.said("target", target=one.target, **own))
+            if one.holdout is not None:
+                beside = _shares(one.holdout, language)
+                said.append(words.said("target holdout", target=one.target, **beside))
+        said += _closeness(self.closeness, words)
+        if self.membership is not None:
+            auc = number(self.membership.auc, language, 2)
+            advantage = percent(self.membership.advantage, language)
+            said.append(words.said("membership", auc=auc, advantage=advantage))
+        if isnan(self.propensity.ratio):
+            said.append(
+                words.said("propensity alone", pmse=number(self.propensity.pmse, language, 4))
+            )
+        else:
+            said.append(words.said("propensity", ratio=number(self.propensity.ratio, language, 1)))
+        return "\n".join(said)
+
     @property
     def frame(self) -> Any:
         """All figures, a row each: measure, target, value for the original and for the holdout."""
@@ -173,6 +212,28 @@ class SyntheticRisk:
         types = [pa.string(), pa.string(), pa.float64(), pa.float64()]
         fields = zip(("measure", "target", "original", "holdout"), types, strict=True)
         return from_arrow(pa.Table.from_pylist(rows, pa.schema(list(fields))), self.kind)
+
+
+def _shares(guess: Guess, language: str) -> Mapping[str, str]:
+    return {name: percent(share, language) for name, share in asdict(guess).items()}
+
+
+def _closeness(near: Closeness, words: Words) -> list[str]:
+    language = words.language
+    _, five, half = (number(one, language, 3) for one in near.quantiles)
+    copies = percent(near.copies, language)
+    if near.holdout_quantiles is None:
+        return [
+            words.said("copies", copies=copies),
+            words.said("distance", near=five, half=half),
+        ]
+    _, other_five, other_half = (number(one, language, 3) for one in near.holdout_quantiles)
+    beside = {"near_holdout": other_five, "half_holdout": other_half}
+    return [
+        words.said("copies holdout", copies=copies, holdout=percent(near.holdout_copies, language)),
+        words.said("distance holdout", near=five, half=half, **beside),
+        words.said("nearer", nearer=percent(near.nearer, language)),
+    ]
 
 
 def _row(measure: str, target: str | None, value: Any, beside: Any) -> Mapping[str, Any]:

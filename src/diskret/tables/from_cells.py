@@ -13,11 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.errors import AdditivityError, HierarchyError, InputError
+from diskret.errors import AdditivityError, InputError
 from diskret.hierarchy import Hierarchy
+from diskret.hierarchy.codes import padded
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column, scaled_integers
 from diskret.io.frames import NO_RECORDS
+from diskret.io.record_errors import CodesError, RecordError
 from diskret.tables.add_up import (
     Additivity,
     Recomputed,
@@ -76,16 +78,17 @@ def from_cells(
     said = said_totals(by, total)
     cells, kind = to_arrow(frame, (value, count, shadow, magnitude, *largest))
     if not cells.num_rows:
-        raise InputError(NO_RECORDS.replace("records", "cells"))
+        raise RecordError(lambda _: NO_RECORDS.replace("records", "cells"))
     dimensions, at = locate(cells, by, said)
-    file = _File(cells, dimensions, at, additivity, round_values)
+    most = None if count is None else counts(column(cells, count), count) + count_within
+    file = _File(cells, dimensions, at, additivity, round_values, most)
 
     unit, shown = 1, None
     if value is not None and rounding is not None:
         decimals, unit = halved(rounding, decimals, value)
     columns: dict[str, NDArray[np.int64]] = {}
-    if count is not None:
-        columns["count"] = counts(column(cells, count), count)
+    if most is not None:
+        columns["count"] = most - count_within
     if value is not None:
         columns["value"] = file.scaled(column(cells, value), value, decimals)
         check_multiples(columns["value"], unit, value, decimals)
@@ -194,12 +197,7 @@ def locate(
         position = of_code[row_code]
         unknown = [c for c, p in zip(codes, of_code, strict=True) if p < 0]
         if unknown:
-            rows = int((position < 0).sum())
-            shown = ", ".join(repr(c) for c in unknown[:_EXAMPLES])
-            raise HierarchyError(
-                f"{len(unknown):,} codes of {name!r} are not in its hierarchy "
-                f"({rows:,} rows): {shown}; the total is called {tree.total!r}"
-            )
+            raise _unknown(name, unknown, np.flatnonzero(position < 0), tree)
         dimensions.append(Dimension(name, tree))
         positions.append(position)
     shape = check_size(tuple(dimensions))
@@ -215,15 +213,30 @@ def locate(
     return tuple(dimensions), at
 
 
+def _unknown(name: str, codes: list[str], rows: NDArray[np.intp], tree: Hierarchy) -> CodesError:
+    shown = ", ".join(repr(c) for c in codes[:_EXAMPLES])
+    return CodesError(
+        lambda place: (
+            f"{len(codes):,} codes of {name!r} are not in its hierarchy ({len(rows):,} rows, the "
+            f"first is {place.named(rows[0])}): {shown}; {padded(codes, tree.codes)}the total is "
+            f"called {tree.total!r}"
+        )
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class _File:
-    """The rows of a file, the cell of each, and what is done about its totals."""
+    """The rows of a file, the cell of each, and what is done about its totals.
+
+    `most`: how many contributors each row has at most, ``(rows,)``; None: not known.
+    """
 
     cells: pa.Table
     dimensions: tuple[Dimension, ...]
     at: NDArray[np.int64]
     additivity: Additivity
     round_values: bool = False
+    most: NDArray[np.int64] | None = None
 
     def scaled(self, values: pa.ChunkedArray, name: str, decimals: int) -> NDArray[np.int64]:
         """Values of a column as integers in units of 10**-decimals."""
@@ -270,7 +283,8 @@ class _File:
                 f"e.g. {describe(self.dimensions, int(self.at[given.argmin()]))}; leave signed= out"
             )
         signed = signed or negative
-        top = self._largest(largest, decimals, signed)
+        least = np.abs(summed) if magnitude is None else self._sizes(magnitude, decimals)
+        top = self._largest(largest, decimals, signed, least - unit // 2)
         if recomputed and recomputed[0].changed and top.shape[-1]:
             changed = np.zeros(summed.size, dtype=bool)
             changed[self.at] = summed.ravel()[self.at] != given
@@ -291,7 +305,7 @@ class _File:
         self, name: str, least: NDArray[np.int64], of: str, decimals: int
     ) -> NDArray[np.int64]:
         """Given sums of sizes; where they are not given, those of the parts."""
-        given = self.scaled(column(self.cells, name), name, decimals)
+        given = self._sizes(name, decimals).ravel()[self.at]
         short = np.flatnonzero(given < least.ravel()[self.at])
         if len(short):
             shown = describe_some(self.dimensions, self.at[short])
@@ -304,23 +318,69 @@ class _File:
         inner = np.where(leaf_mask(self.dimensions), size, 0)
         return np.where(there, size, add_up(inner, [d.hierarchy for d in self.dimensions]))
 
-    def _largest(self, largest: tuple[str, ...], decimals: int, signed: bool) -> NDArray[np.int64]:
-        """The sizes of the largest contributions; of totals that are not given, by their parts."""
+    def _sizes(self, name: str, decimals: int) -> NDArray[np.int64]:
+        """A column of sums of sizes, 0 where it says nothing, shape of the table."""
+        sizes = np.zeros(tuple(len(d) for d in self.dimensions), dtype=np.int64)
+        sizes.ravel()[self.at] = self.scaled(column(self.cells, name), name, decimals)
+        return sizes
+
+    def _largest(
+        self, largest: tuple[str, ...], decimals: int, signed: bool, size: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The sizes of the largest contributions; of totals that are not given, by their parts.
+
+        `size`: what they add up to at most in each cell, shape of the table.
+        """
         shape = tuple(len(d) for d in self.dimensions)
-        top = np.zeros((*shape, len(largest)), dtype=np.int64)
+        found = np.zeros((len(self.at), len(largest)), dtype=np.int64)
+        there = np.zeros(found.shape, dtype=bool)
         for rank, name in enumerate(largest):
             values = column(self.cells, name)
-            there = pc.is_valid(values)
+            filled = pc.is_valid(values)
             if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
                 blank = pc.equal(pc.utf8_trim_whitespace(values), "")
-                there = pc.and_(there, pc.fill_null(pc.invert(blank), False))
-            scaled = self.scaled(values.filter(there), name, decimals)
-            found = self.at[there.to_numpy()]
-            top.reshape(-1, len(largest))[found, rank] = np.abs(scaled) if signed else scaled
-        given = np.zeros(int(np.prod(shape)), dtype=bool)
-        given[self.at] = True
-        merged = merge_up(top.copy(), [d.hierarchy for d in self.dimensions])
-        return np.where(given.reshape(shape)[..., None], top, merged)
+                filled = pc.and_(filled, pc.fill_null(pc.invert(blank), False))
+            there[:, rank] = filled.to_numpy()
+            scaled = self.scaled(values.filter(filled), name, decimals)
+            found[there[:, rank], rank] = np.abs(scaled) if signed else scaled
+        told = self._told(largest, found, there, size.ravel()[self.at])
+        top = np.zeros((int(np.prod(shape)), len(largest)), dtype=np.int64)
+        given = np.zeros(len(top), dtype=bool)
+        top[self.at[told]], given[self.at[told]] = found[told], True
+        dense = top.reshape(*shape, len(largest))
+        merged = merge_up(dense.copy(), [d.hierarchy for d in self.dimensions])
+        return np.where(given.reshape(shape)[..., None], dense, merged)
+
+    def _told(
+        self,
+        largest: tuple[str, ...],
+        found: NDArray[np.int64],
+        there: NDArray[np.bool_],
+        size: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Which rows say all of their largest contributions; the others are totals, ``(rows,)``.
+
+        Nothing in place of one means that there is no further contributor. It is believed where the
+        count says so, or where the others make up the whole cell.
+        """
+        whole = found.sum(axis=1) >= size
+        absent = ~there & ~whole[:, None]
+        if self.most is not None:
+            absent &= self.most[:, None] > np.arange(len(largest))
+        unknown = absent.any(axis=1)
+        wrong = np.flatnonzero(unknown & leaf_mask(self.dimensions).ravel()[self.at])
+        if len(wrong):
+            row = wrong[0]
+            name = largest[int(absent[row].argmax())]
+            raise RecordError(
+                lambda place: (
+                    f"{len(wrong):,} cells have nothing in {name!r} or another column of the "
+                    "largest contributions, and others do not make up the whole value (first in "
+                    f"{place.named(row)}); fill them in. Where there are fewer contributors, name "
+                    "the column of their number: count="
+                )
+            )
+        return ~unknown
 
     def _possible(
         self,

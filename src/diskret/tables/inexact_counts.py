@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import AdditivityError, InputError
 from diskret.io.columns import numbers, whole_numbers
+from diskret.io.record_errors import RecordError
 from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.dimension import Dimension
 
@@ -43,11 +44,14 @@ def counts(values: pa.ChunkedArray, name: str) -> NDArray[np.int64]:
         broken = np.flatnonzero(np.isfinite(found) & (found != np.floor(found)))
         if not len(broken):
             raise
-        raise InputError(
-            f"{len(broken):,} counts in {name!r} are not whole, the first in row {broken[0] + 1}: "
-            f"{float(found[broken[0]])!r}. A weighted count is a sum of weights: name it in "
-            "value=, with its decimals=, and in count= the column of the unweighted count, which "
-            "frequency rules look at; without one no rule can count contributors"
+        raise RecordError(
+            lambda place: (
+                f"{len(broken):,} counts in {name!r} are not whole, the first in "
+                f"{place.named(broken[0])}: {float(found[broken[0]])!r}. A weighted count is a sum "
+                "of weights: name it in value=, with its decimals=, and in count= the column of "
+                "the unweighted count, which frequency rules look at; without one no rule can "
+                "count contributors"
+            )
         ) from None
 
 

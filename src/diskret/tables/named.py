@@ -12,6 +12,8 @@ from diskret.errors import InputError
 from diskret.io import source, to_arrow
 from diskret.io.columns import column, scaled_integers
 from diskret.io.frames import in_memory, spelled
+from diskret.io.placed import placed
+from diskret.io.record_errors import RecordError
 from diskret.tables.from_cells import locate
 from diskret.tables.table import Table
 
@@ -34,7 +36,8 @@ def named_cells(table: Table, given: Any, option: str) -> NDArray[np.bool_]:
             raise InputError(f"{option}= must be a bool array of shape {table.shape} or a frame")
         return given
     mask = np.zeros(table.shape, dtype=bool)
-    mask.ravel()[_located(table, to_arrow(given)[0])] = True
+    with placed(given):
+        mask.ravel()[_located(table, to_arrow(given)[0])] = True
     return mask
 
 
@@ -50,6 +53,11 @@ def named_keys(table: Table, given: Any, modulus: int) -> tuple[NDArray[np.uint6
     >>> named_keys(table, keys, 256)[0].tolist()
     [93, 61, 32]
     """
+    with placed(given):
+        return _named_keys(table, given, modulus)
+
+
+def _named_keys(table: Table, given: Any, modulus: int) -> tuple[NDArray[np.uint64], Any]:
     codes = [d.name for d in table.dimensions]
     opened = source(given)
     others = [name for name in opened.columns if name not in codes]
@@ -63,9 +71,12 @@ def named_keys(table: Table, given: Any, modulus: int) -> tuple[NDArray[np.uint6
     keys = scaled_integers(column(frame, others[0]), others[0], 0)
     wrong = np.flatnonzero((keys < 0) | (keys >= modulus))
     if len(wrong):
-        raise InputError(
-            f"{len(wrong):,} cell keys in {others[0]!r} are not from 0 to {modulus - 1:,} (first "
-            f"in row {wrong[0] + 1}); give the lookup the modulus they were made with"
+        raise RecordError(
+            lambda place: (
+                f"{len(wrong):,} cell keys in {others[0]!r} are not from 0 to {modulus - 1:,} "
+                f"(first in {place.named(wrong[0])}); give the lookup the modulus they were made "
+                "with"
+            )
         )
     key, there = np.zeros(table.shape, np.uint64), np.zeros(table.shape, dtype=bool)
     key.ravel()[at], there.ravel()[at] = keys.astype(np.uint64), True

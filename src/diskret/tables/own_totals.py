@@ -21,6 +21,13 @@ from diskret.tables.some_totals import sums_of_some, twins
 _ODDS = 1000.0
 #: The same for a code of a file of cells that nobody put into a tree: it is the total often.
 _OWN_ODDS = 20.0
+#: What totals are called: a code of this name that is the sum of others is no chance.
+_NAMES = frozenset(
+    {
+        "total", "totals", "all", "sum", "overall", "grand total", "insgesamt", "gesamt", "summe",
+        "zusammen", "alle", "gesamtsumme", "ensemble", "totaal", "totale",
+    }
+)  # fmt: skip
 #: The same for a warning about sums.
 _LITTLE_ODDS = 10.0
 #: So many classifying variables, and largest rows, are looked at together, for files with a grand
@@ -173,7 +180,8 @@ def check_own_totals(
     worst = max(found, key=lambda total: (total.evidence.sums, total.evidence.odds))
     told = _told(worst, [t for t in found if t is not worst], rows.dimensions, source)
     own = source == "cells" and not any(n in in_trees for n in worst.codes)
-    if worst.evidence.refuses(_OWN_ODDS if own else _ODDS):
+    called = all(code.strip(" :").lower() in _NAMES for code in worst.codes.values())
+    if worst.evidence.refuses(1.0 if called else _OWN_ODDS if own else _ODDS):
         raise InputError(told)
     if source == "cells" and worst.evidence.warns:
         warnings.warn(told, stacklevel=5)

@@ -13,6 +13,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind
 from diskret.io.arrays import from_lists
+from diskret.io.placed import placed
 from diskret.population import EVERYBODY, Population
 from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.cells import cells_frame
@@ -347,24 +348,25 @@ class Table:
         >>> Table.from_cells(cells, by={"region": None}, count="firms").count.tolist()
         [12, 7, 5]
         """
-        return from_cells(
-            cls,
-            frame,
-            by,
-            total=total,
-            value=value,
-            count=count,
-            largest=tuple(largest),
-            magnitude=magnitude,
-            shadow=shadow,
-            signed=signed,
-            decimals=decimals,
-            vintage=vintage,
-            rounding=rounding,
-            round_values=round_values,
-            additivity=additivity,
-            count_within=count_within,
-        )
+        with placed(frame):
+            return from_cells(
+                cls,
+                frame,
+                by,
+                total=total,
+                value=value,
+                count=count,
+                largest=tuple(largest),
+                magnitude=magnitude,
+                shadow=shadow,
+                signed=signed,
+                decimals=decimals,
+                vintage=vintage,
+                rounding=rounding,
+                round_values=round_values,
+                additivity=additivity,
+                count_within=count_within,
+            )
 
     def recode(
         self,

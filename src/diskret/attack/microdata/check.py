@@ -42,6 +42,8 @@ from diskret.attack.microdata.leaving import (
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.columns import column, numbers
+from diskret.io.placed import placed
+from diskret.io.record_errors import RecordError
 
 #: Differences of computed shares, distances and risks that come from rounding alone.
 _ROUNDING = 1e-9
@@ -115,7 +117,11 @@ def _k_anonymity(file: Leaving, claim: KAnonymity) -> CheckedClaim:
 
 def _k_map(file: Leaving, claim: KMap) -> CheckedClaim:
     keys = _keys(file)
-    population, _ = to_arrow(claim.population, (claim.count,))
+    with placed(claim.population):
+        population, _ = to_arrow(claim.population, (claim.count,))
+        given = None
+        if claim.count is not None:
+            given = _counted(column(population, claim.count), claim.count)
     seen = file.combined(keys, claim.missing)
     # a member of the population is somebody: missing values of the file are the question
     known = [numbers_like(column(population, key), file.numbers(key)[1], key) for key in keys]
@@ -125,8 +131,7 @@ def _k_map(file: Leaving, claim: KMap) -> CheckedClaim:
         known.append(np.zeros(population.num_rows, dtype=np.int64))
     there = combinations(known)
     number = there.count.astype(float)
-    if claim.count is not None:
-        given = _counted(column(population, claim.count), claim.count)
+    if given is not None:
         number = np.bincount(there.of, weights=given, minlength=len(number)).astype(float)
     (persons,) = agreeing(seen.keys, there.keys, [number])
     least = float(persons.min(initial=np.inf))
@@ -138,9 +143,11 @@ def _counted(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     found = numbers(values, name)
     wrong = np.flatnonzero(~(found >= 0))
     if len(wrong):
-        raise InputError(
-            f"{len(wrong):,} counts of the population are missing or below 0 (the first in row "
-            f"{wrong[0] + 1}); each row must say how many persons it stands for"
+        raise RecordError(
+            lambda place: (
+                f"{len(wrong):,} counts of the population are missing or below 0 (the first in "
+                f"{place.named(wrong[0])}); each row must say how many persons it stands for"
+            )
         )
     return found
 

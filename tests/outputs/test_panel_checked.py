@@ -1,0 +1,81 @@
+"""Fixed effects: a regressor counts where it changes, and an effect is a mean of few records."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+
+import diskret as dk
+from diskret.errors import InputError
+
+
+def years(firms=80, each=4):
+    draw = np.random.default_rng(2)
+    number = firms * each
+    data = pd.DataFrame(
+        {
+            "firm": np.repeat(np.arange(firms), each),
+            "region": np.repeat(np.arange(firms) % 4, each),
+            "staff": draw.normal(10, 2, number),
+            "price": draw.normal(5, 1, number),
+        }
+    )
+    data["sales"] = 3 * data.staff + data.firm + draw.normal(200, 1, number)
+    return data
+
+
+def found(checked):
+    return {one.check: one.places for one in checked.findings}
+
+
+def test_slopes_are_those_of_a_regression_with_dummies():
+    data = years()
+    checked = dk.check.panel("sales ~ staff + price", data, entity="firm")
+    assert checked.verdict == "pass", checked.reasons()
+    dummies = smf.ols("sales ~ staff + price + C(firm)", data).fit()
+    for name in ("staff", "price"):
+        assert checked.output.params[name] == pytest.approx(dummies.params[name])
+        assert checked.output.bse[name] == pytest.approx(dummies.bse[name])
+    assert checked.output.df_resid == dummies.df_resid
+
+
+def test_dummies_of_firms_fail_as_what_they_are():
+    checked = dk.check.ols("sales ~ staff + C(firm)", years(), unit="firm")
+    assert len(found(checked)["value_of_one"]) == 79
+
+
+def test_effect_of_a_firm_is_a_mean_of_its_records():
+    data = years()
+    checked = dk.check.panel("sales ~ staff", data, entity="firm", effects=True)
+    slope = checked.output.params["staff"]
+    own = data[data.firm == 7]
+    assert checked.output.effects[7] == pytest.approx((own.sales - slope * own.staff).mean())
+    assert len(found(checked)["threshold"]) == 80
+    regions = dk.check.panel(
+        "sales ~ staff", data, entity="region", effects=True, unit="firm", profile="guidelines"
+    )
+    assert regions.verdict == "pass", regions.reasons()
+
+
+def test_regressor_that_changes_in_few_firms():
+    data = years()
+    data["moved"] = ((data.firm < 3) & (data.index % 4 > 1)).astype(float)
+    checked = dk.check.panel("sales ~ staff + moved", data, entity="firm")
+    assert ("moved",) in found(checked)["support"]
+    # all firms of the sector have it in all years, but one comes late
+    data["sector"] = ((data.firm < 40) & ((data.firm != 5) | (data.index % 4 > 0))).astype(float)
+    checked = dk.check.panel("sales ~ staff + sector", data, entity="firm")
+    assert ("sector",) in found(checked)["value_of_one"]
+
+
+def test_wrong_input_is_refused():
+    data = years()
+    with pytest.raises(InputError, match="changes within"):
+        dk.check.panel("sales ~ region", data, entity="firm")
+    with pytest.raises(InputError, match="is no column"):
+        dk.check.panel("sales ~ staff", data, entity="country")
+    with pytest.raises(InputError, match="is not understood"):
+        dk.check.panel("sales ~ nothing", data, entity="firm")
+    data.loc[3, "firm"] = np.nan
+    with pytest.raises(InputError, match="is missing in record 3"):
+        dk.check.panel("sales ~ staff", data, entity="firm")
