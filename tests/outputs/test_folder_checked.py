@@ -11,6 +11,7 @@ import openpyxl
 import pandas as pd
 import pyarrow.parquet
 import pytest
+from openpyxl.chart import BarChart
 from openpyxl.comments import Comment
 from PIL import Image, PngImagePlugin
 from typer.testing import CliRunner
@@ -132,7 +133,7 @@ def test_hidden_things_in_workbooks(tmp_path):
 def test_a_chart_sheet_is_not_passed_over(tmp_path):
     table(tmp_path, "plain.xlsx", region=["N", "S"], n=[20, 30])
     book = openpyxl.load_workbook(tmp_path / "plain.xlsx")
-    book.create_chartsheet("graph").add_chart(openpyxl.chart.BarChart())
+    book.create_chartsheet("graph").add_chart(BarChart())
     book.save(tmp_path / "plain.xlsx")
     assert folder(tmp_path).verdict != "pass"
 

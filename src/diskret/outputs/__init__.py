@@ -7,7 +7,10 @@ if TYPE_CHECKING:
     from diskret.outputs.checked import Checked as Checked
     from diskret.outputs.checked import Finding as Finding
     from diskret.outputs.checked import Told as Told
+    from diskret.outputs.desk import Desk as Desk
     from diskret.outputs.durations import survival as survival
+    from diskret.outputs.events import Event as Event
+    from diskret.outputs.events import Item as Item
     from diskret.outputs.figures import boxplot as boxplot
     from diskret.outputs.figures import chart as chart
     from diskret.outputs.figures import density as density
@@ -51,8 +54,14 @@ _HOME = {
     "chi2": "hypotheses",
     "panel": "panels",
     "Checked": "checked",
+    "Desk": "desk",
+    "Event": "events",
     "Finding": "checked",
+<<<<<<< HEAD
     "FolderChecked": "files.folder",
+=======
+    "Item": "events",
+>>>>>>> main
     "Profile": "profile",
     "Project": "project",
     "Told": "checked",
@@ -83,8 +92,14 @@ _HOME = {
 
 __all__ = [
     "Checked",
+    "Desk",
+    "Event",
     "Finding",
+<<<<<<< HEAD
     "FolderChecked",
+=======
+    "Item",
+>>>>>>> main
     "Profile",
     "Project",
     "Told",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,8 @@ from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Part, Reach, checked
 from diskret.suppression.linear import Program
 
+#: What a free movement costs where the shortest is looked for; the least price is about 1.
+_LITTLE = 1e-3
 #: Seconds for one programme in whole numbers; hard ones would take for ever.
 PATIENCE = 5.0
 
@@ -66,19 +70,24 @@ def fulfil(
 def _proposals(
     search: Search, index: int, distance: float, seconds: Callable[[], float] | None
 ) -> Iterator[NDArray[np.float64]]:
-    """Cheapest movements of a group: any, whole ones nearby, whole ones anywhere."""
+    """Cheapest movements of a group: any, whole ones along it, nearby, anywhere."""
     proposal = search.cheapest(index, distance)
     if proposal is None:
         return
     yield proposal
     if seconds is None:
         return
+    along = search.cheapest_along(index, distance, proposal, min(seconds(), PATIENCE))
+    # as cheap as fractions, up to the least price of a unit: there is nothing to look for
+    if along is not None and search.paid(along) <= search.paid(proposal) + 1:
+        yield along
     untouched = search.untouched(proposal)
     search.publish(untouched)
-    proposal = search.cheapest_whole(index, distance, min(seconds(), PATIENCE))
+    nearby = search.cheapest_whole(index, distance, min(seconds(), PATIENCE))
     search.publish(untouched, False)
-    if proposal is not None:
-        yield proposal
+    for whole in (nearby, along):
+        if whole is not None:
+            yield whole
     proposal = search.cheapest_whole(index, distance, min(seconds(), PATIENCE))
     if proposal is not None:
         yield proposal
@@ -112,6 +121,10 @@ class Search:
         self._bound(everything)
         self._charge(everything)
 
+    @cached_property
+    def _by_group(self) -> sparse.csc_array:
+        return sparse.csc_array(self.here.equations)
+
     @property
     def work(self) -> int:
         """What all answers took so far, see `Program`."""
@@ -144,6 +157,38 @@ class Search:
         proposal = self._difference(self._program.solve_whole(seconds))
         self._bound(np.array([index]))
         return proposal
+
+    def paid(self, movement: NDArray[np.float64]) -> float:
+        """What a movement costs, beside what is free."""
+        return float(self._price @ np.abs(movement))
+
+    def cheapest_along(
+        self, index: int, distance: float, proposal: NDArray[np.float64], seconds: float
+    ) -> NDArray[np.float64] | None:
+        """A short one in whole units, of what a proposal moves and what is free beside it.
+
+        These are few, whatever the size of the part. There may be a cheaper one elsewhere.
+        """
+        moves = np.flatnonzero(proposal)
+        rows = np.unique(self._by_group[:, moves].indices)
+        beside = np.unique(self.here.equations[rows].indices)
+        kept = np.union1d(moves, beside[(self._price[beside] == 0) & ~self._fixed[beside]])
+        equations = sparse.csr_array(self._by_group[:, kept])
+        few = replace(
+            self.here,
+            cell=self.here.cell[kept],
+            equations=equations[np.diff(equations.indptr) > 0],
+            down=self.here.down[kept],
+            up=self.here.up[kept],
+        )
+        price = np.maximum(self._price[kept], _LITTLE)
+        search = Search(few, np.zeros(len(kept), dtype=bool), price)
+        short = search.cheapest_whole(int(np.searchsorted(kept, index)), distance, seconds)
+        if short is None:
+            return None
+        out = np.zeros(self._k)
+        out[kept] = short
+        return out
 
     def untouched(self, proposal: NDArray[np.float64]) -> NDArray[np.int64]:
         """The groups that neither move free of charge nor in the proposal."""
