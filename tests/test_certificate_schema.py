@@ -115,6 +115,24 @@ def test_certificates_of_changed_values_follow_their_schema(tmp_path):
             jsonschema.validate(found | {"max_noise": 3}, schema)
 
 
+def test_certificates_of_tables_that_nobody_holds_follow_the_same_schema(tmp_path):
+    schema = json.loads((SCHEMAS / "certificate-changed.schema.json").read_text(encoding="utf-8"))
+    folder = dk.write_perturbed_records(
+        pa.table({"town": ["N", "S"], "key": [1, 2]}),
+        tmp_path / "out",
+        by={"town": None},
+        ptable=dk.PerturbationTable.maximum_entropy(3, 1),
+        record_key="key",
+        keys=dk.SecretKeys(bytes(range(32))),
+    )
+    path = folder / "public" / "count.certificate.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    jsonschema.validate(found, schema)
+    for more in ({"max_noise": 3}, {"inputs": {"records": "0" * 64}}, {"files": {"a": "short"}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(found | more, schema)
+
+
 def test_certificates_of_microdata_follow_their_schema(tmp_path):
     from diskret.attack.microdata.claims import KAnonymity, RiskBelow
 

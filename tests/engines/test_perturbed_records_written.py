@@ -128,6 +128,16 @@ def test_the_release_holds_these_files_and_says_what_was_not_done(written):
     assert any("244 cells read block by block" in line for line in report.lines)
 
 
+def test_a_ledger_records_a_table_that_fits(tmp_path, written):
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
+    noise = dk.Perturbed("noise", largest=2)
+    ledger.record(dk.Published.read(written), "persons", who="clerk", why="", noise=noise)
+    (earlier,) = ledger.tables("persons")
+    table = dk.tabulate(PERSONS, by=ASKED["by"], record_key="key")
+    low, high = earlier.published.intervals.values()
+    assert (low <= table.count.ravel()).all() and (table.count.ravel() <= high).all()
+
+
 def test_progress_counts_cells(tmp_path, monkeypatch):
     small_blocks(monkeypatch, 100)
     told = []

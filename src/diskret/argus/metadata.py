@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 from unicodedata import normalize
@@ -39,6 +40,8 @@ _ROLES = {
 #: What the perturbation tables are for.
 _NOISE = {"PFILE": "counts", "PFILE_FREQ": "counts", "PFILE_CONT": "sums", "PFILE_SEP": "small"}
 _STEPS = 5
+#: Options of a variable that have values of their own kind.
+_OTHERS = ("DECIMALS", "HIERLEVELS", "DISTANCE", "CKM", "SCALING", "PARITY", "SEPARATION")
 _CHANGES = re.compile(r"([A-Za-z])\s*(?:\(([^()]*)\))?")
 _YES = {"Y": True, "N": False}
 
@@ -235,6 +238,12 @@ def _with_option(variable: Variable, keyword: str, text: str, place: Place) -> V
         "CODELIST": "labels",
     }
     if keyword not in field_of and keyword not in _NOISE:
+        known = (*_ROLES, *_OTHERS, *field_of, *_NOISE)
+        if near := get_close_matches(keyword, known, 1, 0.8):
+            raise JobError(
+                f"{place}: is no option of a variable; did you mean <{near[0]}>? Correct it or "
+                "remove it"
+            )
         return variable
     if not value:
         raise JobError(f"{place}: says nothing; give a value after it or remove it")

@@ -16,6 +16,7 @@ from diskret.cli.argus import argus
 from diskret.cli.audit import audit
 from diskret.cli.cellkey import cellkey
 from diskret.cli.command import Language, language_of
+from diskret.cli.desk import desk
 from diskret.cli.ledger import ledger
 from diskret.cli.plan import plan
 from diskret.cli.protect import demo, protect
@@ -117,6 +118,7 @@ app.command()(audit)
 app.command()(argus)
 app.command()(plan)
 app.add_typer(ledger, name="ledger")
+app.add_typer(desk, name="desk")
 app.add_typer(cellkey, name="cellkey")
 
 

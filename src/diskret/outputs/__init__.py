@@ -7,7 +7,10 @@ if TYPE_CHECKING:
     from diskret.outputs.checked import Checked as Checked
     from diskret.outputs.checked import Finding as Finding
     from diskret.outputs.checked import Told as Told
+    from diskret.outputs.desk import Desk as Desk
     from diskret.outputs.durations import survival as survival
+    from diskret.outputs.events import Event as Event
+    from diskret.outputs.events import Item as Item
     from diskret.outputs.figures import boxplot as boxplot
     from diskret.outputs.figures import chart as chart
     from diskret.outputs.figures import density as density
@@ -49,7 +52,10 @@ _HOME = {
     "chi2": "hypotheses",
     "panel": "panels",
     "Checked": "checked",
+    "Desk": "desk",
+    "Event": "events",
     "Finding": "checked",
+    "Item": "events",
     "Profile": "profile",
     "Project": "project",
     "Told": "checked",
@@ -79,7 +85,10 @@ _HOME = {
 
 __all__ = [
     "Checked",
+    "Desk",
+    "Event",
     "Finding",
+    "Item",
     "Profile",
     "Project",
     "Told",
