@@ -57,11 +57,8 @@ _HOME = {
     "Desk": "desk",
     "Event": "events",
     "Finding": "checked",
-<<<<<<< HEAD
     "FolderChecked": "files.folder",
-=======
     "Item": "events",
->>>>>>> main
     "Profile": "profile",
     "Project": "project",
     "Told": "checked",
@@ -95,11 +92,8 @@ __all__ = [
     "Desk",
     "Event",
     "Finding",
-<<<<<<< HEAD
     "FolderChecked",
-=======
     "Item",
->>>>>>> main
     "Profile",
     "Project",
     "Told",

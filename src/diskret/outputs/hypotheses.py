@@ -14,11 +14,7 @@ from diskret.errors import InputError
 from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding, Told
 from diskret.outputs.given import column_of, framed, numbers_of
-<<<<<<< HEAD
-from diskret.outputs.judge_cells import found_in
-=======
 from diskret.outputs.judge_cells import STATISTICS, Part, judge
->>>>>>> main
 from diskret.outputs.moments import merged
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
@@ -81,11 +77,7 @@ def ttest(
     two = _two_groups(data, value, group, unit)
     result: Any = ttest_ind(two.first, two.second, equal_var=equal_variances)
     output = {"statistic": result.statistic, "freedom": result.df, "p_value": result.pvalue}
-<<<<<<< HEAD
-    found = list(found_in([two.cells], "mean", rules))
-=======
     found = list(judge([Part(STATISTICS["mean"], [two.cells])], rules)[2])
->>>>>>> main
     if not float(result.df) >= rules.freedom:
         blanks = {"freedom": 0 if np.isnan(result.df) else int(result.df), "least": rules.freedom}
         found.append(Finding("freedom", rules.verdict("freedom"), (), blanks))
@@ -136,15 +128,11 @@ def mannwhitney(
     two = _two_groups(data, value, group, unit)
     result: Any = mannwhitneyu(two.first, two.second)
     output = {"statistic": result.statistic, "p_value": result.pvalue}
-<<<<<<< HEAD
-    found = [one for one in found_in([two.cells], "mean", rules) if one.check == "threshold"]
-=======
     found = [
         one
         for one in judge([Part(STATISTICS["mean"], [two.cells])], rules)[2]
         if one.check == "threshold"
     ]
->>>>>>> main
     if result.statistic in (0, len(two.first) * len(two.second)):
         found.append(Finding("perfect", rules.verdict("perfect")))
     made = ("threshold", "perfect")
@@ -215,15 +203,11 @@ def chi2(
     ]
     if len(both) == 4:
         judged.append(table)
-<<<<<<< HEAD
-    found = [one for one in found_in(judged, "count", rules) if one.check == "threshold"]
-=======
     found = [
         one
         for one in judge([Part(STATISTICS["count"], judged)], rules)[2]
         if one.check == "threshold"
     ]
->>>>>>> main
     counts = np.bincount(table.at[inside], minlength=len(both)).reshape(len(kinds), len(others))
     result: Any = chi2_contingency(counts)
     output = {"statistic": result.statistic, "freedom": result.dof, "p_value": result.pvalue}

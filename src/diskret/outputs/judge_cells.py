@@ -107,11 +107,6 @@ def judge(
     return kinds[0] if len(kinds) == 1 else "summary", made, kept
 
 
-def found_in(cells: Sequence[Cells], statistic: str, profile: Profile) -> tuple[Finding, ...]:
-    """What the checks find in cells of which one of `STATISTICS` is shown."""
-    return judge([Part(STATISTICS.get(statistic, UNKNOWN), cells)], profile)[2]
-
-
 def _found(check: str, parts: Sequence[Part], profile: Profile) -> Finding | None:
     """What one check finds in all parts that it is due in."""
     verdict = profile.verdict(check)

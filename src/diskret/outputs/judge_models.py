@@ -14,7 +14,7 @@ from diskret.outputs.checked import Finding, Told
 from diskret.outputs.differences import Statements, smallest_difference
 from diskret.outputs.fitted import Fit, Numbers
 from diskret.outputs.influence import influence
-from diskret.outputs.judge_cells import dominated, estimated, found_in
+from diskret.outputs.judge_cells import STATISTICS, Part, dominated, estimated, judge
 from diskret.outputs.profile import Profile
 from diskret.outputs.spread import first_records, number_of_units, spread, usual
 
@@ -211,7 +211,7 @@ def _saturated(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
     places: list[tuple[str, ...]] = []
     for values in fit.dependent.values():
         cells = Cells(names, cell, values, units)
-        for finding in found_in([cells], "mean", rules):
+        for finding in judge([Part(STATISTICS["mean"], [cells])], rules)[2]:
             if finding.verdict == "fail":
                 places += [place for place in finding.places if place not in places]
     return [Finding("saturated", rules.verdict("saturated"), tuple(places))] if places else []

@@ -14,11 +14,7 @@ from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding, Told
 from diskret.outputs.formulas import design_of
 from diskret.outputs.given import column_of, framed
-<<<<<<< HEAD
-from diskret.outputs.judge_cells import found_in
-=======
 from diskret.outputs.judge_cells import STATISTICS, Part, judge
->>>>>>> main
 from diskret.outputs.models import model
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
@@ -120,11 +116,7 @@ def _with_effects(
     rules: Profile,
 ) -> Checked:
     cells = Cells(tuple((str(one),) for one in kinds), at.astype(np.int32), values, units)
-<<<<<<< HEAD
-    own = found_in([cells], "mean", rules)
-=======
     own = judge([Part(STATISTICS["mean"], [cells])], rules)[2]
->>>>>>> main
     known = {one.check for one in own}
     kept: tuple[Finding, ...] = tuple(one for one in checked.findings if one.check not in known)
     due = ("threshold", "dominance", "p_percent", "negative")
