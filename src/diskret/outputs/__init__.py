@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from diskret.outputs.figures import histogram as histogram
     from diskret.outputs.figures import residuals as residuals
     from diskret.outputs.figures import scatter as scatter
+    from diskret.outputs.files.folder import FolderChecked as FolderChecked
+    from diskret.outputs.files.folder import folder as folder
     from diskret.outputs.formulas import glm as glm
     from diskret.outputs.formulas import logit as logit
     from diskret.outputs.formulas import ols as ols
@@ -56,6 +58,7 @@ _HOME = {
     "Desk": "desk",
     "Event": "events",
     "Finding": "checked",
+    "FolderChecked": "files.folder",
     "Item": "events",
     "Profile": "profile",
     "Project": "project",
@@ -66,6 +69,7 @@ _HOME = {
     "crosstab": "tables",
     "density": "figures",
     "describe": "grouped",
+    "folder": "files.folder",
     "glm": "formulas",
     "groupby": "grouped",
     "histogram": "figures",
@@ -90,6 +94,7 @@ __all__ = [
     "Desk",
     "Event",
     "Finding",
+    "FolderChecked",
     "Item",
     "Profile",
     "Project",
@@ -103,6 +108,7 @@ __all__ = [
     "crosstab",
     "density",
     "describe",
+    "folder",
     "glm",
     "groupby",
     "histogram",
