@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from diskret.outputs.figures import histogram as histogram
     from diskret.outputs.figures import residuals as residuals
     from diskret.outputs.figures import scatter as scatter
+    from diskret.outputs.files.folder import FolderChecked as FolderChecked
+    from diskret.outputs.files.folder import folder as folder
     from diskret.outputs.formulas import glm as glm
     from diskret.outputs.formulas import logit as logit
     from diskret.outputs.formulas import ols as ols
@@ -55,6 +57,7 @@ _HOME = {
     "Desk": "desk",
     "Event": "events",
     "Finding": "checked",
+    "FolderChecked": "files.folder",
     "Item": "events",
     "Profile": "profile",
     "Project": "project",
@@ -65,6 +68,7 @@ _HOME = {
     "crosstab": "tables",
     "density": "figures",
     "describe": "grouped",
+    "folder": "files.folder",
     "glm": "formulas",
     "groupby": "grouped",
     "histogram": "figures",
@@ -88,6 +92,7 @@ __all__ = [
     "Desk",
     "Event",
     "Finding",
+    "FolderChecked",
     "Item",
     "Profile",
     "Project",
@@ -101,6 +106,7 @@ __all__ = [
     "crosstab",
     "density",
     "describe",
+    "folder",
     "glm",
     "groupby",
     "histogram",

@@ -68,7 +68,7 @@ class Told:
     """
 
     sets: NDArray[np.int32]
-    names: tuple[tuple[str, ...], ...]
+    names: Sequence[tuple[str, ...]]
     rows: Any = None
     values: NDArray[np.float64] | None = None
     variable: str = ""

@@ -81,6 +81,18 @@ CHECKS: Mapping[str, Verdict] = {
     "rest": "fail",
     "too_large": "review",
     "records": "review",
+    # files
+    "link": "fail",
+    "unread": "review",
+    "too_big": "review",
+    "microdata": "fail",
+    "many_rows": "review",
+    "hidden": "fail",
+    "comments": "review",
+    "embedded": "fail",
+    "metadata": "review",
+    "archive": "review",
+    "differs": "fail",
     # whatever the result is
     "forbidden": "fail",
     "unknown": "review",
