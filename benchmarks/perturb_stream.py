@@ -24,6 +24,7 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -99,7 +100,7 @@ def write_records(path: Path, codes: int) -> None:
         connection.execute(f"COPY ({query} AS t(i)) TO '{path}'")
 
 
-def asked(codes: int) -> dict[str, object]:
+def asked(codes: int) -> dict[str, Any]:
     """What is asked for."""
     noise = np.arange(-5, 6)
     probabilities = np.array([np.where(noise >= -count, 1.0, 0) for count in range(6)])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from postgres_server import table_of
 from profiles import examples
-from spark_server import ONE_SPARK, frame_of
+from spark_server import ONE_SPARK, frame_of, session
 from test_counts_in_the_engine import PHASES, questions
 
 import diskret as dk
@@ -93,6 +93,18 @@ def test_postgres_writes_what_it_gives_in_memory(tmp_path_factory, asked, rows):
 @given(asked=questions(), rows=st.integers(1, 9))
 def test_spark_writes_what_it_gives_in_memory(tmp_path_factory, asked, rows):
     check(frame_of(asked[0]), asked[1], rows, tmp_path_factory.mktemp("spark"))
+
+
+@ONE_SPARK
+def test_a_block_is_no_job_of_spark(tmp_path, monkeypatch):
+    frame, scheduler = frame_of(PERSONS), session().sparkContext._jsc.sc().dagScheduler()
+    jobs = []
+    for rows in (100, 7):
+        small_blocks(monkeypatch, rows)
+        before = scheduler.numTotalJobs()
+        dk.write_perturbed_records(frame, tmp_path / str(rows), **ASKED, keys=KEYS)
+        jobs.append(scheduler.numTotalJobs() - before)
+    assert jobs[0] == jobs[1] < 15
 
 
 def test_nobody_holds_all_cells_while_they_are_written_and_verified(tmp_path, monkeypatch):

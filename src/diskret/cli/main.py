@@ -15,6 +15,7 @@ from diskret.cli.anonymize import anonymize, safe
 from diskret.cli.argus import argus
 from diskret.cli.audit import audit
 from diskret.cli.cellkey import cellkey
+from diskret.cli.check import check
 from diskret.cli.command import Language, language_of
 from diskret.cli.desk import desk
 from diskret.cli.ledger import ledger
@@ -115,6 +116,7 @@ app.command()(anonymize)
 app.command()(safe)
 app.command()(verify)
 app.command()(audit)
+app.command()(check)
 app.command()(argus)
 app.command()(plan)
 app.add_typer(ledger, name="ledger")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from diskret.outputs.figures import histogram as histogram
     from diskret.outputs.figures import residuals as residuals
     from diskret.outputs.figures import scatter as scatter
+    from diskret.outputs.files.folder import FolderChecked as FolderChecked
+    from diskret.outputs.files.folder import folder as folder
     from diskret.outputs.formulas import glm as glm
     from diskret.outputs.formulas import logit as logit
     from diskret.outputs.formulas import ols as ols
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from diskret.outputs.grouped import describe as describe
     from diskret.outputs.grouped import groupby as groupby
     from diskret.outputs.grouped import quantile as quantile
+    from diskret.outputs.hiding import suppressed as suppressed
     from diskret.outputs.hypotheses import chi2 as chi2
     from diskret.outputs.hypotheses import mannwhitney as mannwhitney
     from diskret.outputs.hypotheses import ttest as ttest
@@ -55,6 +58,7 @@ _HOME = {
     "Desk": "desk",
     "Event": "events",
     "Finding": "checked",
+    "FolderChecked": "files.folder",
     "Item": "events",
     "Profile": "profile",
     "Project": "project",
@@ -65,6 +69,7 @@ _HOME = {
     "crosstab": "tables",
     "density": "figures",
     "describe": "grouped",
+    "folder": "files.folder",
     "glm": "formulas",
     "groupby": "grouped",
     "histogram": "figures",
@@ -80,6 +85,7 @@ _HOME = {
     "ratio": "shares",
     "residuals": "figures",
     "scatter": "figures",
+    "suppressed": "hiding",
     "wls": "formulas",
 }
 
@@ -88,6 +94,7 @@ __all__ = [
     "Desk",
     "Event",
     "Finding",
+    "FolderChecked",
     "Item",
     "Profile",
     "Project",
@@ -101,6 +108,7 @@ __all__ = [
     "crosstab",
     "density",
     "describe",
+    "folder",
     "glm",
     "groupby",
     "histogram",
@@ -118,6 +126,7 @@ __all__ = [
     "ratio",
     "residuals",
     "scatter",
+    "suppressed",
     "survival",
     "ttest",
     "wls",

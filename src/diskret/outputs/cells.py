@@ -175,10 +175,13 @@ class Cells:
     @cached_property
     def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Each unit in each cell once, and which of these each record that is used is."""
+        import pandas as pd
+
         if self.unit is None:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         keys = self.records[0].astype(np.int64) * self._width + self._of_used(self.unit)
-        return np.unique(keys, return_inverse=True)
+        which, pairs = pd.factorize(keys)
+        return np.asarray(pairs, np.int64), which
 
     @cached_property
     def _absolute(self) -> NDArray[np.float64]:
