@@ -15,7 +15,8 @@ from diskret.errors import InputError, ProofError
 from diskret.keys import SecretKeys, keyed_numbers
 from diskret.outputs.beside import Statement, beside
 from diskret.outputs.checked import Checked, Finding, Told
-from diskret.outputs.desk import Desk, Settings, check_exception
+from diskret.outputs.decisions import check_exception
+from diskret.outputs.desk import Desk, Settings
 from diskret.outputs.kept import submitted
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
