@@ -89,6 +89,8 @@ def test_dependent_variable_is_looked_at():
     data["ill"] = (data.index < 4).astype(float)
     fitted = sm.GLM(data.ill, sm.add_constant(data[["size"]]), family=sm.families.Binomial()).fit()
     assert found(model(fitted))["support"] == (("ill",),)
+    data["one"] = 1.0
+    assert model(sm.OLS(data.turnover, data[["one", "size"]]).fit()).verdict == "pass"
     data["none"] = 0.0
     assert found(model(smf.ols("none ~ size", data).fit()))["all_equal"] == (("none",),)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from diskret.outputs.grouped import describe as describe
     from diskret.outputs.grouped import groupby as groupby
     from diskret.outputs.grouped import quantile as quantile
+    from diskret.outputs.hiding import suppressed as suppressed
     from diskret.outputs.hypotheses import chi2 as chi2
     from diskret.outputs.hypotheses import mannwhitney as mannwhitney
     from diskret.outputs.hypotheses import ttest as ttest
@@ -84,6 +85,7 @@ _HOME = {
     "ratio": "shares",
     "residuals": "figures",
     "scatter": "figures",
+    "suppressed": "hiding",
     "wls": "formulas",
 }
 
@@ -124,6 +126,7 @@ __all__ = [
     "ratio",
     "residuals",
     "scatter",
+    "suppressed",
     "survival",
     "ttest",
     "wls",

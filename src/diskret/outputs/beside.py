@@ -42,7 +42,7 @@ class _Part:
     """One grouping of one result, for all records that any result tells something of."""
 
     result: str
-    names: tuple[tuple[str, ...], ...]
+    names: Sequence[tuple[str, ...]]
     sets: NDArray[np.int32]
     values: NDArray[np.float64] | None
 

@@ -122,7 +122,7 @@ def robust_scatter(values: Numbers, share: float = 0.5) -> RobustScatter:
     free, follow = _independent(y)
     if len(free) == 0:
         return RobustScatter(middle, np.zeros((p, p)), 0, 0, np.zeros((p, 0)))
-    y = y[:, free]
+    y = np.asfortranarray(y[:, free])
     h = min(n, max(int(np.ceil(share * n)), (n + len(free) + 1) // 2))
     center = np.ones(n) @ y / n
     everybody = y.T @ y / n - np.outer(center, center)
@@ -218,7 +218,7 @@ def _of_moments(center: Numbers, covariance: Numbers, everybody: Numbers) -> _Sh
 def _squared(y: Numbers, shape: _Shape) -> Numbers:
     from diskret.risk.robust_kernels import squared_distances
 
-    return squared_distances(y, shape.center, shape.sphere)
+    return squared_distances(y.T, shape.center, shape.sphere)
 
 
 def _concentrated(y: Numbers, distances: Numbers, h: int, everybody: Numbers) -> _Shape:
@@ -237,7 +237,7 @@ def _shape_nearby(y: Numbers, distances: Numbers, h: int, everybody: Numbers) ->
     from diskret.risk.robust_kernels import moments
 
     limit = float(np.partition(distances, h - 1)[h - 1])
-    center, covariance = moments(y, distances, limit)
+    center, covariance = moments(y.T, distances, limit)
     return _of_moments(center, covariance, everybody)
 
 

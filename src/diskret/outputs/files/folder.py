@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,8 @@ def folder(
         one. It has a section for each file, such as ``["table.csv"]``, with ``counts`` (names of
         columns, or ``"all"``) and ``labels`` (numbers that are categories); or with ``call`` (a
         function of `dk.check`), ``arguments``, ``unit`` and ``records`` (a file): then a table in
-        CSV or Parquet is made again from the records, compared, and judged by them.
+        CSV or Parquet is made again from the records, compared, and judged by them. What a
+        ``results.toml`` in the folder itself says is the researcher's word: a person must agree.
 
     Raises
     ------
@@ -119,7 +120,9 @@ def folder(
     files: dict[str, Checked] = {}
     for name, file in _walk(place, place):
         if not (file == words and name == NAME):
-            files[name] = _checked(name, file, about.get(name), counts, rules)
+            checked = _checked(name, file, about.get(name), counts, rules)
+            own = said is None and name in about
+            files[name] = _by_the_word(checked) if own else checked
     lost = next((name for name in about if name not in files), None)
     if lost is not None:
         raise InputError(f"{words}: names {lost!r}, which is not in the folder")
@@ -153,6 +156,13 @@ def _checked(
     if about is None or not about.call:
         return Checked("file", str(path), made, findings(found, rules), rules, name=name)
     return _made_again(name, path, about, made, found, rules)
+
+
+def _by_the_word(checked: Checked) -> Checked:
+    """A file that is judged by what its own folder says of it: a person must agree."""
+    found = findings([Found("said")], checked.profile)
+    made = (*checked.made, "said")
+    return replace(checked, made=made, findings=(*checked.findings, *found))
 
 
 def _made_again(

@@ -23,6 +23,10 @@ _IDENTIFIERS = re.compile(
     re.IGNORECASE,
 )
 _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
+_CODE = re.compile(r"0\d+")  # with leading zeros
+_SPELLED = re.compile(
+    r"[-+(]?\d[\d.,'\s]*[^\w\s-]{0,3}|[-+(]?[\d.,'\s]+ ?(%|€|\$|£|EUR|k|m|Mio\.?)"
+)
 _MANY = 1_000  # rows; published tables are seldom longer
 
 
@@ -71,9 +75,11 @@ def look(
     counted = 0
     for name, values in columns.items():
         numbers = [_number(value) for value in values]
-        if name in said.labels or not any(one is not None for one in numbers):
+        like = [at for at, value in enumerate(values) if numbers[at] is None and _like(value)]
+        if name in said.labels or (not like and not any(one is not None for one in numbers)):
             continue
-        if not _counts(name, said) or any(one is not None and one % 1 for one in numbers):
+        split = any(one is not None and one % 1 for one in numbers)
+        if like or split or not _counts(name, said):
             others.append((*place, name))
             continue
         counted += 1
@@ -114,7 +120,16 @@ def _number(value: Any) -> float | None:
         return None
     if isinstance(value, int | float):
         return None if value != value else float(value)
+    text = str(value).strip()
+    if _CODE.fullmatch(text):
+        return None
     try:
-        return float(str(value).strip())
+        return float(text)
     except ValueError:
         return None
+
+
+def _like(value: Any) -> bool:
+    """Whether a text may be a number in another spelling, such as 1.234,5 or 4*."""
+    text = value.strip() if isinstance(value, str) else ""
+    return _SPELLED.fullmatch(text) is not None and _CODE.fullmatch(text) is None

@@ -45,6 +45,8 @@ def workbook(path: Path, said: Said, profile: Profile) -> list[Found]:
             return [Found("too_big")]
         hidden = [(part.filename,) for part in parts if _HIDDEN.search("/" + part.filename)]
         found = [Found("embedded", hidden)] if hidden else []
+        drawn = [(part.filename,) for part in parts if "/charts/" in part.filename]
+        found += [Found("unknown", drawn)] if drawn else []
         return [*found, *_sheets(path, said, profile)]
     except ImportError:
         return [Found("unread")]
