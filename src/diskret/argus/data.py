@@ -92,9 +92,10 @@ def opened(
             needed |= {v.name: v for v in metadata.of_role("key")}
     with said_at(text.file.place):
         frame = read_data(path, text.kind, metadata, list(needed.values()))
-    if text.kind == "records":
+    asked = "request", "status"
+    with said_at(text.file.place):
         codes = {metadata.named(name, one.place).name for one in text.tables for name in one.by}
-        numbers = [v for v in needed.values() if v.name not in codes and "request" not in v.roles]
+        numbers = [v for v in needed.values() if v.name not in codes and v.roles.isdisjoint(asked)]
         refuse_not_known(frame, numbers, path)
     return Opened(text, metadata, frame, folders, path, judged)
 

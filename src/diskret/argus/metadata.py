@@ -184,7 +184,9 @@ def _variable(line: str, place: Place, kind: str, separator: str) -> Variable:
     if not name:
         raise JobError(f"{place}: a variable has no name")
     if kind == "cells":
-        return Variable(name, place, missing=_codes(rest))
+        # a number without quotes is a width: as a code that is not known it would make cells safe
+        width = bool(rest) and re.fullmatch("[0-9]{1,6}", rest[0]) is not None
+        return Variable(name, place, missing=_codes(rest[width:]))
     numbers = 1 if separator else 2
     given = [field for field in rest[:numbers] if re.fullmatch("[0-9]{1,6}", field)]
     if len(given) < numbers:

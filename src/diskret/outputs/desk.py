@@ -210,7 +210,7 @@ class Desk:
             own = [one for one in items_of(_events(entries), project) if one.name == result]
             if not result.strip() or any(one.state in ("accepted", "refused") for one in own):
                 raise InputError(f"name={result!r} is taken or empty: results go by their names")
-            verdict = worst([one.verdict for one in submitted.findings])
+            verdict = worst([one.verdict for one in (*submitted.findings, *submitted.together)])
             event = Event(0, project, "submitted", result, _who(who), _now(), why, verdict)
             self._add(connection, event, kept_of(submitted))
 
@@ -362,14 +362,9 @@ class Desk:
         return judged_again(own, earlier, profile)
 
 
-#: Checks that look at what has left.
-TOGETHER = ("difference", "rest", "too_large")
-
-
 def judged_again(own: Submitted, earlier: Sequence[Statement], profile: Profile) -> Checked:
     """A result with its own findings, and what follows beside all that has left."""
-    alone = [one for one in own.findings if one.check not in TOGETHER]
-    found = [*alone, *beside(earlier, replace(own.statement, name=""), profile)]
+    found = [*own.findings, *beside(earlier, replace(own.statement, name=""), profile)]
     return Checked(
         own.kind,
         None,
