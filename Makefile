@@ -13,6 +13,9 @@ SEED ?= 1
 BEFORE ?= HEAD
 KINDS ?=
 
+# many a test starts a process, which would compile every module again
+export PYTHONDONTWRITEBYTECODE =
+
 BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check

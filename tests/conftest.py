@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import garbage
 import profiles
 import pytest
 from hypothesis import settings
@@ -11,6 +12,12 @@ ROOT = Path(__file__).parent.parent
 VARIABLE = "DISKRET_REFERENCE_DATA"
 
 settings.load_profile(profiles.USUAL)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection():
+    with garbage.nowhere():
+        return (yield)
 
 
 @pytest.hookimpl(tryfirst=True)

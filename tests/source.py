@@ -7,6 +7,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
+import garbage
 import pytest
 
 import diskret as dk
@@ -19,10 +20,29 @@ TOGETHER = pytest.mark.xdist_group("source")
 def trees() -> dict[Path, ast.Module]:
     """Every module of the package by its file."""
     files = sorted(PACKAGE.rglob("*.py"))
-    return {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
+    with garbage.nowhere():
+        return {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
+
+
+@cache
+def children(of: ast.AST) -> tuple[ast.AST, ...]:
+    """What `ast.iter_child_nodes` gives."""
+    return tuple(ast.iter_child_nodes(of))
 
 
 @cache
 def nodes(of: ast.AST) -> tuple[ast.AST, ...]:
     """What `ast.walk` gives."""
-    return tuple(ast.walk(of))
+    found = [of]
+    for node in found:
+        found += children(node)
+    return tuple(found)
+
+
+def dotted(name: ast.expr) -> str:
+    """What `ast.unparse` gives, sooner if there are only names and dots."""
+    if isinstance(name, ast.Name):
+        return name.id
+    if isinstance(name, ast.Attribute):
+        return f"{dotted(name.value)}.{name.attr}"
+    return ast.unparse(name)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("schema")
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
-    register = dk.datasets.business_register(3_000, seed=2)
+    register = dk.datasets.business_register(400, seed=2)
     by = {"nace": register.nace, "region": register.region}
     table = dk.tabulate(register.records, by=by, value="turnover", unit="firm_id")
     by_hand = {"nace": ["Total"], "region": ["Total"], "status": ["frozen"], "cost": [None]}
@@ -88,6 +88,7 @@ def test_certificates_of_changed_values_follow_their_schema(tmp_path):
     records = dk.record_keys(register.records, id="firm_id", keys=keys)
     by = {"nace": register.nace, "size": None}
     table = dk.tabulate(records, by=by, unit="firm_id", record_key="record_key")
+    table = table.recode("nace", level=1)
     noise = dk.perturb(table, dk.PerturbationTable.maximum_entropy(3, 1), name="noise")
     results = [
         noise,
@@ -112,6 +113,24 @@ def test_certificates_of_changed_values_follow_their_schema(tmp_path):
         jsonschema.validate(found, schema)
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(found | {"max_noise": 3}, schema)
+
+
+def test_certificates_of_tables_that_nobody_holds_follow_the_same_schema(tmp_path):
+    schema = json.loads((SCHEMAS / "certificate-changed.schema.json").read_text(encoding="utf-8"))
+    folder = dk.write_perturbed_records(
+        pa.table({"town": ["N", "S"], "key": [1, 2]}),
+        tmp_path / "out",
+        by={"town": None},
+        ptable=dk.PerturbationTable.maximum_entropy(3, 1),
+        record_key="key",
+        keys=dk.SecretKeys(bytes(range(32))),
+    )
+    path = folder / "public" / "count.certificate.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    jsonschema.validate(found, schema)
+    for more in ({"max_noise": 3}, {"inputs": {"records": "0" * 64}}, {"files": {"a": "short"}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(found | more, schema)
 
 
 def test_certificates_of_microdata_follow_their_schema(tmp_path):

@@ -26,7 +26,7 @@ def test_optional():
 def run(tmp_path):
     tests = tmp_path / "repository" / "tests"
     tests.mkdir(parents=True)
-    for name in ("conftest.py", "profiles.py"):
+    for name in ("conftest.py", "garbage.py", "profiles.py"):
         shutil.copy(Path(__file__).parent / name, tests)
     (tests / "test_sample.py").write_text(SAMPLE, encoding="utf-8")
 

@@ -90,7 +90,7 @@ def test_a_line_with_names_is_no_data(tmp_path):
 
 @pytest.mark.parametrize("change", [(";50.0;6", ";x;6"), (";50.0;6", ";;6"), ("c;y;", "c;x;")])
 def test_wrong_cells_are_said_with_their_file(tmp_path, change):
-    with pytest.raises(InputError, match="line 3, <SPECIFYTABLE>: t.tab: .*(row 8|c, S=x)"):
+    with pytest.raises(InputError, match="line 3, <SPECIFYTABLE>: t.tab: .*(line 8|c, S=x)"):
         table(tmp_path, **{"t.tab": CELLS.replace(*change)})
 
 

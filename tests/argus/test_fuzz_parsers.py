@@ -23,6 +23,7 @@ from diskret import argus
 from diskret.argus.batch import AprioriText, Recode, read_batch
 from diskret.argus.by_hand import apriori_rules
 from diskret.argus.metadata import Variable, read_metadata
+from diskret.argus.read_data import in_lines, read_data
 from diskret.argus.text import Folders, Place
 from diskret.argus.trees import axis_of, recoded
 from diskret.errors import DiskretError
@@ -31,7 +32,11 @@ from diskret.io import Column, read_fixed
 HST = "2;S;u\n3;;s\n4;L;c;5\n1;S;pl;3;4\nNorth;;p\n3;L;m\n"
 GRC = "new: 1-5,7\n3: -49\n<TREERECODE>\nNorth\n"
 CDL = "1,First\n2,Second\n"
+FREE = 'N;1;S;100\n"S";2;L; 90,5\n\nN;3;S;-1e3\n'
 CELLS = '<SEPARATOR> ";"\n<SAFE> S\nR\n<RECODEABLE>\n<TOTCODE> T\nV\n<NUMERIC>\n<DECIMALS> 1\n'
+OF_FREE = (
+    '<SEPARATOR> ";"\nA 1\n<RECODEABLE>\nR 1\n<RECODEABLE>\nS 1\n<RECODEABLE>\nV 6\n<NUMERIC>\n'
+)
 SEEDS = {
     "batch": BATCH + '<APRIORI> "a.hst",1,";",0,1\n<RECODE> 1,Size,2\n<LOGBOOK> "l"\n',
     "records": METADATA,
@@ -41,6 +46,7 @@ SEEDS = {
     "grc": GRC,
     "cdl": CDL,
     "fixed": RECORDS,
+    "free": FREE,
 }
 TOKENS = (
     *'<>|",()@;:-0 9\t\r\n', "\x00", "\x1a", "ä", "\ufeff", "\u2028", "//", "\\\\", "@@",
@@ -74,6 +80,15 @@ def parsed(kind: str, raw: bytes, folder: Path) -> None:
         recoded(flat, Recode(place, 1, "Size", path.name), folders)
     elif kind == "cdl":
         axis_of(Variable("Size", place, labels=path.name), ["1", "2"], folders, False)
+    elif kind == "free":
+        (folder / "of.rda").write_text(OF_FREE, encoding="utf-8")
+        try:
+            metadata = read_metadata(folder / "of.rda", "records")
+        finally:
+            (folder / "of.rda").unlink()
+        frame = read_data(path, "records", metadata, metadata.variables)
+        with in_lines(path, frame, path.name):
+            dk.tabulate(frame, by={"R": None, "S": None}, value="V", decimals=1)
     else:
         read_fixed(path, [Column("a", 1, 1), Column("v", 6, 6)], "latin-1")
 

@@ -8,8 +8,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+
+from diskret.cli import run_argus
 
 PROGRAM = "from diskret.cli import run_argus; run_argus()"
 BATCH = """\
@@ -56,6 +59,14 @@ def called(*arguments):
     )  # fmt: skip
 
 
+def ended(*arguments):
+    """How the executable would end, in this process."""
+    with patch.object(sys, "argv", ["diskret-argus", *map(str, arguments)]):
+        with pytest.raises(SystemExit) as end:
+            run_argus()
+    return end.value.code
+
+
 def read(path, by):
     """What the reader of rtauargus makes of the file: codes, value, freq, Status, Dom."""
     names = [*by, "value", "freq", "Status", "Dom"]
@@ -99,10 +110,9 @@ def test_empty_arguments_say_nothing_and_a_refusal_is_in_the_log(tmp_path):
     done = called(job, "", "", "")
     assert done.returncode == 1 and "NET protects one table" in done.stderr.replace("\n", " ")
     assert {path.name for path in tmp_path.iterdir()} == before
-    done = called(job, tmp_path / "run.log", "", "")
-    assert done.returncode == 1
+    assert ended(job, tmp_path / "run.log", "", "") == 1
     assert "small.arb, line 8, <SUPPRESS>: NET" in (tmp_path / "run.log").read_text()
-    assert called().returncode == 2
+    assert ended() == 2
 
 
 @pytest.fixture(scope="module")

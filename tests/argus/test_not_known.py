@@ -65,3 +65,36 @@ def test_weights_and_holdings_are_looked_at_where_rules_ask_for_them(tmp_path, r
     batch = BATCH.replace("P(10,1)|FREQ(2,30)|", rules)
     with pytest.raises(JobError, match="variable 'Other': 1 records .*first in line 8"):
         run(tmp_path, **files, **{"job.arb": batch})
+
+
+CELLS = "N;100;3\nS;999;5\n9;10;4\nT;1109;12\n"
+OF_CELLS = '<SEPARATOR> ";"\nR{}\n<RECODEABLE>\n<TOTCODE> T\nV{}\n<NUMERIC>\nF{}\n<FREQUENCY>\n'
+JUDGED = """\
+<OPENTABLEDATA> "c.tab"
+<OPENMETADATA> "c.rda"
+<SPECIFYTABLE> "R"|"V"||
+<SAFETYRULE> FREQ(5,20)|MIS(1)|
+<READTABLE> 0
+"""
+
+
+def of_cells(folder, *after):
+    files = {"job.arb": JUDGED, "c.tab": CELLS, "c.rda": OF_CELLS.format(*after)}
+    (found,) = run(folder, **files).tables
+    return dict(zip(found.table.cells["R"].to_pylist(), found.status.tolist(), strict=True))
+
+
+def test_cells_of_codes_that_are_declared_missing_are_safe_with_mis(tmp_path):
+    assert of_cells(tmp_path, ' "9"', "", "") == {"T": 1, "9": 1, "N": 5, "S": 1}
+
+
+def test_a_width_in_the_metadata_of_cells_is_no_code_that_is_missing(tmp_path):
+    """As one it would make the cell of code 9 safe, and 999 no value."""
+    assert of_cells(tmp_path, " 9", " 999", " 3") == {"T": 1, "9": 5, "N": 5, "S": 1}
+
+
+def test_a_number_of_a_file_of_cells_that_is_declared_missing_is_refused(tmp_path):
+    with pytest.raises(JobError, match=r"variable 'V': 1 records of c.tab have '999'.*line 2"):
+        of_cells(tmp_path, "", ' "999"', "")
+    with pytest.raises(JobError, match=r"variable 'F': 1 records of c.tab have '12'.*line 4"):
+        of_cells(tmp_path, "", ' 8 "7"', ' 3 "12"')

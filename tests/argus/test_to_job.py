@@ -173,6 +173,28 @@ def test_tables_of_cells_with_what_is_set_by_hand(tmp_path):
     both(tmp_path, batch.format("||-1,0", "", 0, known), **CELLS, **hst)
 
 
+@pytest.mark.parametrize(
+    ("separator", "text"),
+    [
+        (";", "2;S;s\n"),  # safe, although a rule says otherwise
+        (",", "3,L,c,3\n2,S,pl,3,4\n4,L,w,5\n"),
+        ("\t", "1\tS\tU\nSouth\t\tP\n4\tS\tml\n"),
+        (";", "4;S;m\n3;;s\nNorth;L;u\n3;L;c;0\n"),
+    ],
+)
+def test_files_of_single_cells_of_records_go_into_the_job(tmp_path, separator, text):
+    known = f'<APRIORI> "a.hst",1,"{separator}"\n<SUPPRESS>'
+    written_job = both(tmp_path, BATCH.replace("<SUPPRESS>", known), **{"a.hst": text})
+    assert "mine_apriori_1.csv" in written_job
+
+
+def test_a_later_file_of_single_cells_overrules_the_earlier_in_the_job_too(tmp_path):
+    known = '<APRIORI> "a.hst",1,";"\n<APRIORI> "b.hst",1,";"\n<SUPPRESS>'
+    files = {"a.hst": "1;S;u\n3;S;p\n", "b.hst": "1;S;s\n"}
+    batch = BATCH.replace("<SUPPRESS>", known).replace("P(10,1)|", "")
+    both(tmp_path, batch, **files)
+
+
 def test_linked_tables_and_tables_alone(tmp_path):
     second = '<SPECIFYTABLE> "Part""Size"|"Turnover"\n<SAFETYRULE> P(10,1)|FREQ(2,30)\n'
     batch = BATCH.replace("<READMICRODATA>", second + "<READMICRODATA>")

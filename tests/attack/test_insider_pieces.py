@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from profiles import scaled
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -80,7 +81,7 @@ def told(known, truth, own, insiders):
     return found
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(scaled(12)))
 def test_what_is_open_is_what_a_programme_for_each_leaves_open(seed):
     draw = np.random.default_rng(seed)
     known, truth, own = grid(draw, (3, 4) if seed % 2 else (3, 3, 2), 7)
@@ -116,7 +117,7 @@ def test_there_is_something_to_find():
     assert told(known, truth, own, insiders_of(draw, truth, own))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(scaled(20)))
 def test_a_move_is_the_shortest_there_is(seed):
     draw = np.random.default_rng(seed)
     known, truth, _ = grid(draw, (4, 4), 5)
@@ -143,7 +144,7 @@ def test_a_move_is_the_shortest_there_is(seed):
         assert np.abs(step).sum() / move.unit == pytest.approx(answer.fun)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(scaled(12)))
 def test_what_cannot_move_far_enough_is_told_why(seed):
     draw = np.random.default_rng(seed)
     known, truth, _ = grid(draw, (4, 4), 5)

@@ -19,7 +19,8 @@ from pathlib import Path
 import diskret as dk
 
 sys.path.append(str(Path(__file__).parents[1]))  # where it is run as a program
-from source import nodes, trees
+import garbage
+from source import children, dotted, nodes, trees
 
 SOURCE = Path(dk.__file__).parent
 GAP = "{}"
@@ -65,7 +66,7 @@ class Code:
                     self.constants.setdefault(name, []).append((path, value))
 
     def _place(self, node: ast.AST, path: Path, function: ast.FunctionDef | None) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             self.inside[child] = path, function
             if isinstance(child, ast.FunctionDef):
                 self.functions.setdefault(child.name, []).append(child)
@@ -94,7 +95,7 @@ class Code:
         ]
         while len(known) > before:
             before = len(known)
-            known |= {c.name for c in classes if {ast.unparse(b) for b in c.bases} & known}
+            known |= {c.name for c in classes if {dotted(b) for b in c.bases} & known}
         return known
 
     def raised(self) -> Iterator[tuple[Path, ast.expr]]:
@@ -103,7 +104,7 @@ class Code:
             for node in nodes(tree):
                 if not isinstance(node, ast.Call) or not (node.args or node.keywords):
                     continue
-                name, last = ast.unparse(node.func), _last(node)
+                name, last = dotted(node.func), _last(node)
                 if name in _REPORTS:
                     for lines in _given([node], "lines", _REPORTS[name]):
                         yield from ((path, line) for line in self.items(lines, set()))
@@ -146,7 +147,7 @@ class Code:
         path, function = self.inside[node]
         if isinstance(node, ast.Name):
             if function is not None:
-                here = [v for one in nodes(function) for n, v in _assigned(one) if n == node.id]
+                here = _inside(function).get(node.id, [])
                 if here or node.id in _arguments(function):
                     return here or self._handed(function, node.id)
             home = self._home(path, node.id)
@@ -267,7 +268,7 @@ class Code:
         elif isinstance(node, ast.Name):
             inner = self.meant(node)
             for call in nodes(self.inside[node][1] or ast.Module([], [])):
-                if isinstance(call, ast.Call) and ast.unparse(call.func) == f"{node.id}.append":
+                if isinstance(call, ast.Call) and dotted(call.func) == f"{node.id}.append":
                     yield from call.args
         elif isinstance(node, ast.Call):
             function = self._called(node)
@@ -297,6 +298,16 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield node.target.id, node.value
 
 
+@cache
+def _inside(function: ast.FunctionDef) -> dict[str, list[ast.expr]]:
+    """What is assigned in a function, by name."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in nodes(function):
+        for name, value in _assigned(node):
+            found.setdefault(name, []).append(value)
+    return found
+
+
 def _arguments(function: ast.FunctionDef) -> set[str]:
     return {a.arg for a in (*function.args.posonlyargs, *function.args.args,
                             *function.args.kwonlyargs)}  # fmt: skip
@@ -311,7 +322,7 @@ def _given(calls: Iterable[ast.Call], name: str, at: int) -> list[ast.expr]:
 
 
 def _last(call: ast.Call) -> str:
-    return ast.unparse(call.func).rpartition(".")[2]
+    return dotted(call.func).rpartition(".")[2]
 
 
 def _escaped(text: object) -> str:
@@ -321,7 +332,8 @@ def _escaped(text: object) -> str:
 @cache
 def code() -> Code:
     """The code, read once."""
-    return Code()
+    with garbage.nowhere():
+        return Code()
 
 
 @cache

@@ -28,11 +28,27 @@ def deaf(seed):
     threading.Thread(target=say_when_at_work, args=(time.process_time(),), daemon=True).start()
     hashlib.pbkdf2_hmac("sha256", b"password", b"salt", 2**31 - 1)
 
+{run}
+"""
+
+BARE = """
 with interruptible("ended from outside"):
     try:
         {work}
     except KeyboardInterrupt:
         end_at_once("ended by itself")
+"""
+
+#: The library of the command line takes Ctrl-C for an exit, at which Python waits for threads.
+AS_COMMAND = """
+from diskret.cli import _run
+from diskret.cli.main import app
+
+@app.command("deaf")
+def _deaf() -> None:
+    list(in_order(deaf, [1, 2], workers=2))
+
+_run(["deaf"])
 """
 
 
@@ -44,7 +60,8 @@ with interruptible("ended from outside"):
     ],
 )
 def test_a_solver_is_not_waited_for(work: str, says: str):
-    command = [sys.executable, "-c", DEAF.replace("{work}", work)]
+    script = DEAF.replace("{run}", BARE).replace("{work}", work)
+    command = [sys.executable, "-c", script]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -52,6 +69,17 @@ def test_a_solver_is_not_waited_for(work: str, says: str):
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=120)
     assert (process.returncode, error) == (130, says)
+
+
+def test_a_command_does_not_wait_for_solvers_either():
+    command = [sys.executable, "-c", DEAF.replace("{run}", AS_COMMAND)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=120)
+    assert (process.returncode, error) == (130, "interrupted\n")
 
 
 WRITES = """

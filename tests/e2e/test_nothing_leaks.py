@@ -35,7 +35,7 @@ pytestmark = pytest.mark.xdist_group("leaks")
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
-    register = dk.datasets.business_register(5_000, seed=5)
+    register = dk.datasets.business_register(1_500, seed=5)
     by = {"nace": register.nace, "region": register.region}
     table = dk.tabulate(
         register.records, by=by, value="turnover", unit="firm_id", holding="group_id"
@@ -135,7 +135,7 @@ def test_the_scan_would_find_a_leak_in_a_report(released):
 @pytest.fixture(scope="module")
 def several(tmp_path_factory):
     """Tied tables with intervals, a derived figure, and tables side by side."""
-    register = dk.datasets.business_register(20_000, seed=6)
+    register = dk.datasets.business_register(3_000, seed=6)
 
     def by(*names):
         return dk.tabulate(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from postgres_server import table_of
 from profiles import examples
-from spark_server import ONE_SPARK, frame_of
+from spark_server import ONE_SPARK, frame_of, session
 from test_counts_in_the_engine import PHASES, questions
 
 import diskret as dk
@@ -95,6 +95,18 @@ def test_spark_writes_what_it_gives_in_memory(tmp_path_factory, asked, rows):
     check(frame_of(asked[0]), asked[1], rows, tmp_path_factory.mktemp("spark"))
 
 
+@ONE_SPARK
+def test_a_block_is_no_job_of_spark(tmp_path, monkeypatch):
+    frame, scheduler = frame_of(PERSONS), session().sparkContext._jsc.sc().dagScheduler()
+    jobs = []
+    for rows in (100, 7):
+        small_blocks(monkeypatch, rows)
+        before = scheduler.numTotalJobs()
+        dk.write_perturbed_records(frame, tmp_path / str(rows), **ASKED, keys=KEYS)
+        jobs.append(scheduler.numTotalJobs() - before)
+    assert jobs[0] == jobs[1] < 15
+
+
 def test_nobody_holds_all_cells_while_they_are_written_and_verified(tmp_path, monkeypatch):
     """No array, and no answer of the engine, has more cells than a block."""
     largest = []
@@ -126,6 +138,16 @@ def test_the_release_holds_these_files_and_says_what_was_not_done(written):
     report = dk.verify(written, keys=KEYS)
     assert report.sealed and report.checked_internal and report.tables == ("persons",)
     assert any("244 cells read block by block" in line for line in report.lines)
+
+
+def test_a_ledger_records_a_table_that_fits(tmp_path, written):
+    ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
+    noise = dk.Perturbed("noise", largest=2)
+    ledger.record(dk.Published.read(written), "persons", who="clerk", why="", noise=noise)
+    (earlier,) = ledger.tables("persons")
+    table = dk.tabulate(PERSONS, by=ASKED["by"], record_key="key")
+    low, high = earlier.published.intervals.values()
+    assert (low <= table.count.ravel()).all() and (table.count.ravel() <= high).all()
 
 
 def test_progress_counts_cells(tmp_path, monkeypatch):

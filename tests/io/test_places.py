@@ -239,6 +239,31 @@ def test_a_code_that_is_called_a_total_and_is_one_is_refused_in_small_tables(tmp
     assert read(written(tmp_path, f"region;v\nN;1\nS;2\nW;4\n{name};8\n")).measure.sum[0] == 15
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "iso-8859-15"])
+def test_text_that_is_said_to_be_in_another_encoding_than_it_is_is_warned_of(tmp_path, encoding):
+    path = written(tmp_path, "region;v\nKöln;1\n")
+    with pytest.warns(UserWarning, match="firms.csv: is UTF-8 text"):
+        to_arrow(DataFile(path, encoding=encoding))
+    true = written(tmp_path, "region;v\nKöln;1\n".encode(encoding))
+    assert to_arrow(DataFile(true, encoding=encoding))[0].to_pydict()["region"] == ["Köln"]
+
+
+def test_a_cell_that_is_there_twice_is_told_with_its_second_line(tmp_path):
+    path = written(tmp_path, "region;v\nN;1\nS;2\nN;3\nTotal;6\n")
+    for read in (of_cells, audited):
+        with pytest.raises(InputError, match=r"firms.csv: 1 cells .*line 4 is the first"):
+            read(path)
+
+
+def test_cells_that_a_file_lacks_are_told_with_the_file(tmp_path):
+    path = written(tmp_path, "region;v\nN;1\nS;.\n")
+    with pytest.raises(InputError, match="firms.csv: 1 cells are not in the table: region=Total"):
+        audited(path)
+    path = written(tmp_path, "region;v\nN;1\nTotal;1\n")
+    with pytest.raises(InputError, match="firms.csv, line 3: column 'region' holds the code"):
+        dk.tabulate(path, by={"region": None}, value="v")
+
+
 # ── contributions that a file of cells does not tell ─────────────────────────────────────────────
 
 

@@ -89,6 +89,8 @@ def test_dependent_variable_is_looked_at():
     data["ill"] = (data.index < 4).astype(float)
     fitted = sm.GLM(data.ill, sm.add_constant(data[["size"]]), family=sm.families.Binomial()).fit()
     assert found(model(fitted))["support"] == (("ill",),)
+    data["one"] = 1.0
+    assert model(sm.OLS(data.turnover, data[["one", "size"]]).fit()).verdict == "pass"
     data["none"] = 0.0
     assert found(model(smf.ols("none ~ size", data).fit()))["all_equal"] == (("none",),)
 
@@ -165,3 +167,97 @@ def test_institution_decides():
     data = firms(12)
     easy = Profile(freedom=5, verdicts={"sum_of_products": "pass"})
     assert "freedom" not in found(model(smf.ols("turnover ~ size", data).fit(), profile=easy))
+
+
+@pytest.mark.parametrize("members", [1, 2, 9])
+def test_plane_runs_through_the_means(members):
+    """Vogel (2011), cited by Rothe (2015): coefficients and means of regressors give the mean."""
+    data = firms()
+    data["target"] = (data.index < members).astype(float)
+    results = smf.ols("turnover ~ size + age + target", data).fit()
+    means = data[["size", "age", "target"]].mean()
+    whole = results.params["Intercept"] + results.params[means.index] @ means
+    assert whole == pytest.approx(data.turnover.mean())
+    inside = data[data.target == 1]
+    own = results.params["Intercept"] + results.params["target"]
+    own += results.params[["size", "age"]] @ inside[["size", "age"]].mean()
+    assert own == pytest.approx(inside.turnover.mean())
+    checked = model(results)
+    assert ("target",) in found(checked)["support"]
+    assert ("value_of_one" in found(checked)) == (members == 1)
+    ten = data.assign(target=(data.index < 10).astype(float))
+    assert "support" not in found(model(smf.ols("turnover ~ size + age + target", ten).fit()))
+
+
+def test_one_firm_with_nearly_all_of_the_residuals():
+    """The sum of squares of residuals, which every summary shows, is then that of one firm."""
+    data = firms()
+    data.loc[17, "turnover"] += 50_000
+    results = smf.ols("turnover ~ size + age", data).fit()
+    guess = results.predict(data.loc[[17]]).iloc[0] + np.sqrt(results.ssr)
+    assert guess == pytest.approx(data.turnover[17], rel=0.01)
+    assert "residual_sum" in found(model(results))
+
+
+def test_pairs_of_regressors_follow_from_covariances():
+    """The inverse of the covariance matrix holds the number of records where both are one."""
+    data = firms()
+    data["one"] = (data.index < 60).astype(float)
+    data["other"] = ((data.index < 4) | (data.index > 120)).astype(float)
+    results = smf.ols("turnover ~ one + other", data).fit()
+    gram = np.linalg.inv(results.cov_params().to_numpy())
+    together = gram[1, 2] / gram[0, 0] * results.nobs
+    assert together == pytest.approx(4)
+    checked = model(results)
+    assert found(checked)["pairs"] == (("one = 1", "other = 1"),)
+    assert "support" not in found(checked)
+
+
+def test_what_has_a_value_for_each_record_fails():
+    results = smf.ols("turnover ~ size", firms()).fit()
+    for shown in (results.get_prediction(), results.get_influence()):
+        assert model(shown).verdict == "fail"
+    counted = smf.glm("turnover ~ size", firms(), family=sm.families.Gamma()).fit()
+    assert model(counted.get_influence()).verdict == "fail"
+
+
+def test_all_with_a_value_of_a_regressor_answer_alike():
+    data = firms()
+    data["ill"] = (data.index % 3 == 0).astype(float)
+    data["group"] = (data.index < 30).astype(float)
+    data.loc[data.group == 1, "ill"] = 1.0
+    checked = model(smf.ols("ill ~ group + size", data).fit())
+    assert found(checked)["all_equal"] == (("group = 1", "ill = 1"),)
+
+
+@pytest.mark.parametrize("blind", ["spread", "influence", "few_in_pairs", "support"])
+def test_a_check_that_sees_nothing_is_caught_by_these_attacks(monkeypatch, blind):
+    """Each of the checks is the only one that sees one of these attacks at least."""
+    from diskret.outputs import judge_models
+    from diskret.outputs.influence import Influence
+    from diskret.outputs.spread import Spread
+
+    nothing = {
+        "spread": lambda *_: Spread(True),
+        "influence": lambda *_: Influence(0.0, np.zeros(9, bool), False),
+        "few_in_pairs": lambda *_: [],
+        "support": lambda *_: [],
+    }
+    draw = np.random.default_rng(8)
+    data = firms()
+    data["noisy"] = (data.index < 3) + 1e-3 * draw.normal(size=len(data))
+    data["one"] = (data.index < 60).astype(float)
+    data["other"] = ((data.index < 4) | (data.index > 120)).astype(float)
+    data["kind"] = np.where(data.index < 9, "a", np.where(data.index < 100, "b", "c"))
+    data["ill"] = (data.index < 4).astype(float)
+    attacks = {
+        "spread": ("turnover ~ kind + size", "reference"),
+        "influence": ("turnover ~ size + noisy", "weight"),
+        "few_in_pairs": ("turnover ~ one + other", "pairs"),
+        "support": ("ill ~ size", "support"),
+    }
+    formula, check = attacks[blind]
+    results = smf.ols(formula, data).fit()
+    assert check in found(model(results))
+    monkeypatch.setattr(judge_models, blind, nothing[blind])
+    assert check not in found(model(results))

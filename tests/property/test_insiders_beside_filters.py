@@ -6,6 +6,7 @@ import warnings
 
 import pytest
 from insiders_oracle import Beside
+from profiles import scaled
 
 import diskret as dk
 from diskret.errors import ProofError, ProtectionError
@@ -42,12 +43,12 @@ def told(seed, coalition=1):
     return case.told_of_rests(shown) + case.broken(shown)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(scaled(16)))
 def test_single_contributors(seed):
     assert told(seed) == []
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(scaled(4)))
 def test_two_who_pool(seed):
     assert told(seed, 2) == []
 

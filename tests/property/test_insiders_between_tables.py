@@ -5,6 +5,7 @@ import warnings
 
 import pytest
 from insiders_oracle import Between
+from profiles import scaled
 
 import diskret as dk
 from diskret.errors import DiskretError, ProofError, ProtectionError
@@ -39,12 +40,12 @@ def told(seed, coalition=1):
     return case.broken(seen(case, results))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(scaled(20)))
 def test_single_contributors(seed):
     assert told(seed) == []
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(scaled(5)))
 def test_two_who_pool(seed):
     assert told(seed, 2) == []
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from insiders_oracle import Beside, Between, ByCategory, Case, published
+from profiles import scaled
 from scipy import sparse
 
 import diskret as dk
@@ -55,27 +56,27 @@ def told(seed, kind, coalition=1, tables=()):
     return rests + case.broken(seen)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(scaled(24)))
 def test_single_contributors(seed):
     assert not told(seed, Tables)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(scaled(6)))
 def test_two_who_pool(seed):
     assert not told(seed, Tables, 2)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(scaled(6)))
 def test_two_tables(seed):
     assert not told(seed, Tables, 1, (2,))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(scaled(12)))
 def test_beside_filters(seed):
     assert not told(seed, Filtered)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(scaled(12)))
 def test_between_groupings_that_overlap(seed):
     assert not told(seed, Overlapping)
 

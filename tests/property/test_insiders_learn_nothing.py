@@ -5,6 +5,7 @@ import random
 
 import pytest
 from insiders_oracle import Case, published
+from profiles import scaled
 
 import diskret as dk
 from diskret.errors import ProofError, ProtectionError
@@ -28,17 +29,17 @@ def nobody_learns(seed, coalition, tables=1):
     assert seen is None or case.broken(seen) == [], seed
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(scaled(24)))
 def test_single_contributors(seed):
     nobody_learns(seed, 1)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(scaled(8)))
 def test_two_who_pool(seed):
     nobody_learns(seed, 2)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(scaled(8)))
 def test_two_tables(seed):
     nobody_learns(seed, 1, 2)
 

@@ -4,6 +4,7 @@ import random
 
 import pyarrow as pa
 import pytest
+from profiles import scaled
 
 import diskret as dk
 
@@ -61,7 +62,7 @@ def truth(frame, cell):
 
 @pytest.mark.parametrize("sums", [False, True])
 @pytest.mark.parametrize("noise_first", [False, True])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(scaled(12)))
 def test_random_tables(seed, noise_first, sums, tmp_path):
     rng = random.Random(f"{seed} {noise_first} {sums}")
     frame = records(rng)

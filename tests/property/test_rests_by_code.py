@@ -6,6 +6,7 @@ from itertools import combinations, product
 
 import pyarrow as pa
 import pytest
+from profiles import scaled
 
 import diskret as dk
 from diskret.attack import rests
@@ -109,7 +110,7 @@ def beside_in_one_table(left, cells):
     return False
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(scaled(60)))
 def test_nothing_unsafe_is_left(seed):
     assert told(seed) == []
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from diskret.hierarchy import Hierarchy
 from diskret.publish.formats import data_files as writer
 from diskret.publish.formats.data_files import write_csv, write_internal_csv, write_parquet
+from diskret.publish.guard import tables as guard
 from diskret.publish.guard.tables import parquet_problems
 from diskret.tables import Dimension, Published
 
@@ -120,8 +121,10 @@ def test_the_same_table_gives_the_same_bytes(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-@pytest.mark.parametrize("secret", ["value", "metadata"])
-def test_the_guard_refuses_more_than_the_cells(tmp_path, secret):
+@pytest.mark.parametrize("secret", ["value", "row", "no row", "metadata"])
+@pytest.mark.parametrize("rows", [2, 4, 100])
+def test_the_guard_refuses_more_than_the_cells(tmp_path, monkeypatch, secret, rows):
+    monkeypatch.setattr(guard, "ROWS", rows)
     table = one_dimension(0)
     path = tmp_path / "t.parquet"
     write_parquet(table, path)
@@ -129,7 +132,11 @@ def test_the_guard_refuses_more_than_the_cells(tmp_path, secret):
     cells = pq.read_table(path)
     if secret == "value":
         cells = cells.set_column(1, "v", [[1250, 7, 5, 0]])
+    elif secret == "row":
+        cells = pa.concat_tables([cells, cells.slice(3)])
+    elif secret == "no row":
+        cells = cells.slice(0, 0)
     else:
         cells = cells.replace_schema_metadata({"p": "10"})
-    pq.write_table(cells, path)
+    pq.write_table(cells, path, store_schema=secret == "metadata")
     assert list(parquet_problems(path, table))

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from pyarrow import csv
 from scipy.stats import chi2
 
 from diskret.risk.robust import robust_scale, robust_scatter
+from diskret.risk.robust_kernels import moments, squared_distances
 
 FRANCDAT = np.array(
     [
@@ -164,3 +166,20 @@ def test_median_and_deviation_by_hand():
     center, scale = robust_scale(np.array([[1.0], [2], [3], [4], [100]]))
     assert center.tolist() == [3]
     assert scale == pytest.approx([1 / chi2.ppf(0.5, 1) ** 0.5])
+
+
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 4))
+@examples(60)
+def test_compiled_loops_give_what_matrices_give(seed: int, n: int, p: int):
+    random = np.random.default_rng(seed)
+    rows, sphere = random.normal(size=(n, p)), random.normal(size=(p, random.integers(1, p + 1)))
+    center = random.normal(size=p)
+    columns = np.ascontiguousarray(rows.T)
+    squared = squared_distances(columns, center, sphere)
+    assert np.allclose(squared, np.square((rows - center) @ sphere).sum(axis=1), rtol=1e-12)
+    limit = float(np.median(squared))
+    near = rows[squared <= limit]
+    mean, covariance = moments(columns, squared, limit)
+    assert np.allclose(mean, near.mean(axis=0), rtol=1e-12, atol=1e-12)
+    expected = np.cov(near, rowvar=False, bias=True).reshape(p, p)
+    assert np.allclose(covariance, expected, rtol=1e-12, atol=1e-12)

@@ -4,11 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from diskret.anonymize.verb import VERBS
+from snapshots import releases
 from snapshots.compare import main as compare
 from snapshots.persons import CALLS, NOT_REPEATABLE
 from snapshots.releases import CASES
@@ -24,14 +27,15 @@ pytestmark = pytest.mark.xdist_group("snapshots")
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """The same cases twice, in processes of their own."""
-    folders = [tmp_path_factory.mktemp(name) for name in ("one", "two")]
-    for folder in folders:
-        command = [sys.executable, "-m", "snapshots.releases", str(folder), *FEW]
-        paths = f"{ROOT / 'src'}:{ROOT / 'tests'}"
-        own = {"PYTHONPATH": paths, "TMPDIR": str(folders[0].parent)}
-        done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+    """The same cases twice: in this process, whatever it did before, and in one of its own."""
+    here, apart = folders = [tmp_path_factory.mktemp(name) for name in ("one", "two")]
+    with patch.object(tempfile, "tempdir", str(here.parent)):
+        assert releases.main(here, [*FEW]) == 0
+    command = [sys.executable, "-m", "snapshots.releases", str(apart), *FEW]
+    paths = f"{ROOT / 'src'}:{ROOT / 'tests'}"
+    own = {"PYTHONPATH": paths, "TMPDIR": str(here.parent)}
+    done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
     return folders
 
 

@@ -5,29 +5,24 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import csv as arrow_csv
 
 from diskret.argus.by_hand import apriori_rules, given_status, numbers_of, overruled
 from diskret.argus.commands import AprioriText, DataText, Recode, TableText
 from diskret.argus.distance import costs_by_distance
 from diskret.argus.metadata import Metadata, Variable
 from diskret.argus.not_known import refuse_not_known
+from diskret.argus.read_data import in_lines, read_data
 from diskret.argus.rules import Judged
-from diskret.argus.text import Folders, encoding_of, said_at, text_of
+from diskret.argus.text import Folders, said_at
 from diskret.argus.trees import Axis, axis_of, recoded
 from diskret.errors import AdditivityError, InputError, JobError
-from diskret.io import Column, read_fixed
 from diskret.protect.tabulate import tabulate
 from diskret.rules import Rule
 from diskret.tables import Table
@@ -96,10 +91,11 @@ def opened(
         if one.number in keyed:
             needed |= {v.name: v for v in metadata.of_role("key")}
     with said_at(text.file.place):
-        frame = _read(path, text.kind, metadata, list(needed.values()))
-    if text.kind == "records":
+        frame = read_data(path, text.kind, metadata, list(needed.values()))
+    asked = "request", "status"
+    with said_at(text.file.place):
         codes = {metadata.named(name, one.place).name for one in text.tables for name in one.by}
-        numbers = [v for v in needed.values() if v.name not in codes and "request" not in v.roles]
+        numbers = [v for v in needed.values() if v.name not in codes and v.roles.isdisjoint(asked)]
         refuse_not_known(frame, numbers, path)
     return Opened(text, metadata, frame, folders, path, judged)
 
@@ -196,84 +192,6 @@ def _only(role: str, metadata: Metadata, text: TableText) -> Variable:
     return found[0]
 
 
-# ── reading ─────────────────────────────────────────────────────────────────────────
-
-
-def _read(
-    path: Path, kind: Literal["records", "cells"], metadata: Metadata, needed: Sequence[Variable]
-) -> pa.Table:
-    """The needed columns as text without padding; decimal commas become points."""
-    if kind == "records" and not metadata.separator:
-        columns = [Column(v.name, v.start or 1, v.width or 1) for v in needed]
-        try:
-            encoding = encoding_of(path.read_bytes())
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-        found = read_fixed(path, columns, encoding).arrow
-        frame = pa.table({}) if found is None else found
-    else:
-        frame = _free(path, metadata).select([v.name for v in needed])
-    for at, variable in enumerate(needed):
-        if variable.roles & {"code", "tree"} or not _has_numbers(variable):
-            continue
-        points = pc.replace_substring(frame.column(at), ",", ".")
-        frame = frame.set_column(at, variable.name, points)
-    return frame
-
-
-def _has_numbers(variable: Variable) -> bool:
-    numbers = {"numeric", "weight", "frequency", "largest", "cost", "lower", "upper", "shadow"}
-    numbers |= {"key"}
-    return bool(variable.roles & numbers) or not variable.roles
-
-
-def _free(path: Path, metadata: Metadata) -> pa.Table:
-    """Text with separators; all columns, as text."""
-    text = text_of(path)
-    lines = [line for line in text.split("\n") if line.strip()]
-    if not lines:
-        raise InputError(f"{path}: holds no records")
-    first = next(csv.reader(lines[:1], delimiter=metadata.separator))
-    names = [variable.name for variable in metadata.variables]
-    heads = [field.strip().casefold() for field in first[: len(names)]]
-    if heads == [name.casefold() for name in names]:
-        raise InputError(
-            f"{path}: line 1 holds the names of the variables; files of τ-ARGUS begin with data, "
-            "so remove this line"
-        )
-    if len(first) < len(names):
-        raise InputError(
-            f"{path}: the first line has {len(first)} fields, and {metadata.path.name} names "
-            f"{len(names)} variables; check the separator {metadata.separator!r}"
-        )
-    # trailing separators and columns that the metadata do not name are passed over
-    taken = {name.casefold() for name in names}
-    spare = [f"spare {i}" for i in range(len(first) - len(names))]
-    columns = names + [f"{name} " if name in taken else name for name in spare]
-    try:
-        frame = arrow_csv.read_csv(
-            io.BytesIO("\n".join(lines).encode()),
-            arrow_csv.ReadOptions(column_names=columns),
-            arrow_csv.ParseOptions(delimiter=metadata.separator),
-            arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(columns, pa.string()), strings_can_be_null=False
-            ),
-        )
-    except pa.ArrowException as error:
-        raise InputError(
-            f"{path}: cannot be read with the separator {metadata.separator!r} and "
-            f"{len(first)} fields in every line ({error})"
-        ) from error
-    trimmed = [pc.utf8_trim_whitespace(column) for column in frame.columns]
-    empty = pa.scalar(None, pa.string())
-    return pa.table(
-        {
-            name: pc.if_else(pc.equal(column, ""), empty, column)
-            for name, column in zip(columns, trimmed, strict=True)
-        }
-    )
-
-
 def _axis(
     data: Opened, name: str, text: TableText, recodes: Sequence[Recode], of_cells: bool
 ) -> Axis:
@@ -314,16 +232,17 @@ def _from_records(data: Opened, text: TableText, axes: Sequence[Axis], judged: J
         options["request"] = {asked.name: list(asked.requests or ("1",))}
 
     def table(holding: str | None) -> Table:
-        whole = tabulate(
-            frame,
-            by={axis.variable.name: axis.tree for axis in axes},
-            total={axis.variable.name: axis.tree.total for axis in axes},
-            value=list(values) or None,
-            decimals=values,
-            holding=holding,
-            largest=max(judged.largest, _LISTED),
-            **options,  # type: ignore[arg-type]
-        )
+        with in_lines(data.path, data.frame, data.path.name):
+            whole = tabulate(
+                frame,
+                by={axis.variable.name: axis.tree for axis in axes},
+                total={axis.variable.name: axis.tree.total for axis in axes},
+                value=list(values) or None,
+                decimals=values,
+                holding=holding,
+                largest=max(judged.largest, _LISTED),
+                **options,  # type: ignore[arg-type]
+            )
         return whole if response is None and not values else whole[_chosen(response)]
 
     own = table(_only("holding", metadata, text).name if judged.holdings else None)
@@ -431,7 +350,7 @@ def _from_cells(data: Opened, text: TableText, axes: Sequence[Axis], judged: Jud
             # they are those of another variable of the file, and no rule looks at them
             return made_with(rounding, [])
 
-    with said_at(data.path.name):
+    with said_at(data.path.name), in_lines(data.path, frame, ""):
         try:
             table = fitting(None)
         except AdditivityError:

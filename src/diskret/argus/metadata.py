@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 from unicodedata import normalize
@@ -39,6 +40,8 @@ _ROLES = {
 #: What the perturbation tables are for.
 _NOISE = {"PFILE": "counts", "PFILE_FREQ": "counts", "PFILE_CONT": "sums", "PFILE_SEP": "small"}
 _STEPS = 5
+#: Options of a variable that have values of their own kind.
+_OTHERS = ("DECIMALS", "HIERLEVELS", "DISTANCE", "CKM", "SCALING", "PARITY", "SEPARATION")
 _CHANGES = re.compile(r"([A-Za-z])\s*(?:\(([^()]*)\))?")
 _YES = {"Y": True, "N": False}
 
@@ -181,7 +184,9 @@ def _variable(line: str, place: Place, kind: str, separator: str) -> Variable:
     if not name:
         raise JobError(f"{place}: a variable has no name")
     if kind == "cells":
-        return Variable(name, place, missing=_codes(rest))
+        # a number without quotes is a width: as a code that is not known it would make cells safe
+        width = bool(rest) and re.fullmatch("[0-9]{1,6}", rest[0]) is not None
+        return Variable(name, place, missing=_codes(rest[width:]))
     numbers = 1 if separator else 2
     given = [field for field in rest[:numbers] if re.fullmatch("[0-9]{1,6}", field)]
     if len(given) < numbers:
@@ -235,6 +240,12 @@ def _with_option(variable: Variable, keyword: str, text: str, place: Place) -> V
         "CODELIST": "labels",
     }
     if keyword not in field_of and keyword not in _NOISE:
+        known = (*_ROLES, *_OTHERS, *field_of, *_NOISE)
+        if near := get_close_matches(keyword, known, 1, 0.8):
+            raise JobError(
+                f"{place}: is no option of a variable; did you mean <{near[0]}>? Correct it or "
+                "remove it"
+            )
         return variable
     if not value:
         raise JobError(f"{place}: says nothing; give a value after it or remove it")

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.argus.metadata import Variable
-from diskret.argus.text import text_of
+from diskret.argus.read_data import line_of
 from diskret.errors import JobError
 
 
@@ -38,7 +38,7 @@ def refuse_not_known(frame: pa.Table, numbers: Iterable[Variable], path: Path) -
         raise JobError(
             f"{variable}: {len(rows):,} records of {path.name} have "
             f"{frame.column(variable.name)[row].as_py()!r}, which is declared to mean that it is "
-            f"not known (first in line {_line(path, row)}); what τ-ARGUS makes of it is not "
+            f"not known (first in line {line_of(path, row)}); what τ-ARGUS makes of it is not "
             "documented. Correct these records or leave them out; if it is a value, take the code "
             f"out of the line of {variable.name!r}"
         )
@@ -53,9 +53,3 @@ def _not_known(values: pa.ChunkedArray, codes: Iterable[str]) -> NDArray[np.bool
         return found | np.isin(numbers, pa.array(listed).cast(pa.float64()).to_numpy())
     except pa.ArrowInvalid:  # names of holdings; or no numbers, which is said elsewhere
         return found
-
-
-def _line(path: Path, row: int) -> int:
-    """The line of a record; empty ones are passed over."""
-    lines = text_of(path).split("\n")
-    return [number for number, line in enumerate(lines, start=1) if line.strip()][row]

@@ -74,6 +74,7 @@ def attack_equations(
         witnesses. Else raises `OutOfTime` at the deadline.
     """
     lower, upper = bounds
+    progress("attack", 0, 2 * len(lower))
     reduced = reduce(known.matrix, known.right, lower, upper)
     if len(reduced.impossible):
         raise _contradiction(publication, known.cell[reduced.impossible])
@@ -98,18 +99,25 @@ def attack_equations(
         progress("attack", done, 2 * len(low))
 
     def settle(number: int) -> None:
-        deadline.check()
+        if not quick:
+            deadline.check()
         settled.append(number)
+
+    def settle_aloud(number: int) -> None:
+        """Of a large component, which the thread that tells attacks itself."""
+        settle(number)
+        tell()
 
     def attacked(component: Component, exactly: bool) -> Attacked:
         own = component.unknown
         start = Start(value[own], given[own], proposed.of(own))
         claimed = None if wanted is None else wanted.at(own)
         how = exactly, asked[own], start, claimed, whole, far
+        tick = settle if exactly else settle_aloud
         if quick:
-            return shown_in_time(component, *how, settled.append, deadline)
+            return shown_in_time(component, *how, tick, deadline)
         if earlier is None or not exactly:
-            return attack_component(component, *how, settle, deadline)
+            return attack_component(component, *how, tick, deadline)
         mark = component.mark(*how)
         if mark in earlier:
             settled.append(2 * len(own))

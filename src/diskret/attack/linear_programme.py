@@ -18,15 +18,13 @@ from diskret.attack.exact import (
     product,
     times,
 )
-from diskret.attack.solver import Status, solver_of
-from diskret.deadline import NEVER, Deadline, out_of_time
+from diskret.attack.solver import Status, run_in_time, solver_of
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import ContradictionError, ProofError
 
 #: Up to here float64 numbers are far above the solver's tolerance of 1e-7.
 _COMFORTABLE = 2**24
 _FINER = 2**20
-#: Seconds by which clocks may differ.
-_GRACE = 0.05
 #: Nodes of a search near a vertex; most need one.
 _NEAR_NODES = 50
 _LINEAR: dict[str, Any] = {
@@ -137,7 +135,9 @@ class LinearProgramme:
         self._direction = nowhere
         for option, value in {"solver": "ipm", "presolve": "on"}.items():
             self._solver.setOptionValue(option, value)
-        self._run_in_time(self._solver)  # whatever it says: the simplex method goes on from there
+        run_in_time(
+            self._solver, self._deadline
+        )  # whatever it says: the simplex method goes on from there
         for option in ("solver", "presolve"):
             self._solver.setOptionValue(option, _LINEAR[option])
         return self.farthest(nowhere)
@@ -223,8 +223,7 @@ class LinearProgramme:
         every = np.arange(n, dtype=np.int32)
         solver.changeColsCost(n, every, -direction[among])
         solver.changeColsIntegrality(n, every, np.ones(n, dtype=np.uint8))
-        self._run_in_time(solver)
-        status = solver.getModelStatus()
+        status = run_in_time(solver, self._deadline)
         steps = np.array(solver.getSolution().col_value)
         if len(steps) < n or not np.all(np.isfinite(steps)):
             return status, None
@@ -239,22 +238,11 @@ class LinearProgramme:
         rest = self.right - product(self.matrix, centre)
         _set_bounds(self._solver, self.lower, self.upper, centre, rest, scale)
 
-    def _run_in_time(self, solver: Any) -> None:
-        if self._deadline.limited:
-            self._deadline.check()
-            left = max(self._deadline.seconds(), 0.0) + _GRACE
-            solver.setOptionValue("time_limit", solver.getRunTime() + left)
-        solver.run()
-        if solver.getModelStatus() == Status.kTimeLimit:
-            raise out_of_time()
-
     def _run(self) -> tuple[bool, NDArray[np.float64]]:
-        self._run_in_time(self._solver)
-        status = self._solver.getModelStatus()  # read before any change resets it
+        status = run_in_time(self._solver, self._deadline)  # read before any change resets it
         if status not in (Status.kOptimal, Status.kUnbounded):
             self._solver.clearSolver()  # a second opinion, without the basis
-            self._run_in_time(self._solver)
-            status = self._solver.getModelStatus()
+            status = run_in_time(self._solver, self._deadline)
         if status == Status.kInfeasible:
             raise ContradictionError("no values satisfy all equations and bounds")
         if status not in (Status.kOptimal, Status.kUnbounded):

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.exact import LIMIT
-from diskret.attack.solver import Status, solver_of
+from diskret.attack.solver import Status, run_in_time, solver_of
+from diskret.deadline import NEVER, Deadline
 
 #: Nobody needs cells to move more often as far as the one that is asked about.
 _FAR = 2.0**20
@@ -42,9 +43,16 @@ class Shortest:
 
     matrix: equations ``matrix @ move = 0`` with entries 1 and −1, ``(m, n)``.
     price: what it costs to move each cell by one unit, above 0, ``(n,)``; by default 1.
+    deadline: a question that is not answered by then ends with `OutOfTime`.
     """
 
-    def __init__(self, matrix: sparse.csr_array, price: NDArray[np.float64] | None = None):
+    def __init__(
+        self,
+        matrix: sparse.csr_array,
+        price: NDArray[np.float64] | None = None,
+        deadline: Deadline = NEVER,
+    ):
+        self._deadline = deadline
         self.matrix = matrix
         self._rows, self._n = matrix.shape
         self._by_cell = sparse.csr_array(matrix.T)
@@ -96,8 +104,7 @@ class Shortest:
         at = np.concatenate((cells, cells + self._n)).astype(np.int32)
         solver.addRow(need / unit, np.inf, len(at), at, np.append(ones, -ones))
         solver.clearSolver()  # the slack basis is nearer than that of another question
-        solver.run()
-        status = solver.getModelStatus()
+        status = run_in_time(solver, self._deadline)
         none = status in (Status.kInfeasible, Status.kUnboundedOrInfeasible)
         self.weights = self._reason(cells, signs) if none else None
         value = np.array(solver.getSolution().col_value)

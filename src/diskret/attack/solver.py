@@ -11,7 +11,11 @@ import highspy
 import numpy as np
 from scipy import sparse
 
+from diskret.deadline import Deadline, out_of_time
+
 Status = highspy.HighsModelStatus
+#: Seconds by which clocks may differ.
+_GRACE = 0.05
 
 
 class _Quiet(highspy.Highs):
@@ -46,3 +50,16 @@ def solver_of(matrix: sparse.csr_array | sparse.csc_array, price: float, **optio
         found.setOptionValue(option, value)
     found.passModel(model)
     return found
+
+
+def run_in_time(solver: Any, deadline: Deadline) -> Status:
+    """Search until the deadline; raises `OutOfTime` if there is no answer by then."""
+    if deadline.limited:
+        deadline.check()
+        left = max(deadline.seconds(), 0.0) + _GRACE
+        solver.setOptionValue("time_limit", solver.getRunTime() + left)
+    solver.run()
+    status = solver.getModelStatus()
+    if status == Status.kTimeLimit:
+        raise out_of_time()
+    return status

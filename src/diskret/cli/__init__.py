@@ -17,7 +17,7 @@ def _run(arguments: list[str]) -> None:
     german = "de" in sys.argv or "--language=de" in sys.argv
     said = "abgebrochen" if german else "interrupted"
     try:
-        from diskret.cli.interrupt import end_at_once, interruptible
+        from diskret.cli.interrupt import INTERRUPTED, end_at_once, interruptible
 
         with interruptible(said):
             try:
@@ -26,6 +26,11 @@ def _run(arguments: list[str]) -> None:
                 main(arguments)
             except KeyboardInterrupt:
                 end_at_once(said)
+            except SystemExit as error:
+                # typer makes this of Ctrl-C, says nothing, and solvers would be waited for
+                if error.code == INTERRUPTED:
+                    end_at_once(said)
+                raise
     except KeyboardInterrupt:
         print(said, file=sys.stderr)
         sys.exit(130)

@@ -15,7 +15,9 @@ from diskret.cli.anonymize import anonymize, safe
 from diskret.cli.argus import argus
 from diskret.cli.audit import audit
 from diskret.cli.cellkey import cellkey
+from diskret.cli.check import check
 from diskret.cli.command import Language, language_of
+from diskret.cli.desk import desk
 from diskret.cli.ledger import ledger
 from diskret.cli.plan import plan
 from diskret.cli.protect import demo, protect
@@ -114,9 +116,11 @@ app.command()(anonymize)
 app.command()(safe)
 app.command()(verify)
 app.command()(audit)
+app.command()(check)
 app.command()(argus)
 app.command()(plan)
 app.add_typer(ledger, name="ledger")
+app.add_typer(desk, name="desk")
 app.add_typer(cellkey, name="cellkey")
 
 

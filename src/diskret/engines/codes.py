@@ -127,10 +127,13 @@ def _sizes(hierarchies: Sequence[Hierarchy]) -> list[int]:
 
 def _flat(name: str, codes: dict[str, int], total: str) -> Hierarchy:
     if total in codes:
-        raise InputError(
-            f"column {name!r} holds the code {total!r}, which would be mistaken for the total; "
-            "leave these records out if they are totals, or give the total another code: "
-            f'total={{{name!r}: "All"}}'
+        raise RecordError(
+            lambda _: (
+                f"column {name!r} holds the code {total!r}, which would be mistaken for the total; "
+                "leave these records out if they are totals, or give the total another code: "
+                f'total={{{name!r}: "All"}}'
+            ),
+            (name, [total]),
         )
     return Hierarchy.flat(codes, total)
 

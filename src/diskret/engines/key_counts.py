@@ -128,33 +128,30 @@ def _sums(weight: pa.Array) -> NDArray[np.int64]:
 
 @dataclass
 class _Coder:
-    """Numbers the values of a key as they come; they are put in order at the end."""
+    """Numbers the values of a key batch by batch; all of them are put in order at the end.
 
-    known: pa.Array
-    codes: list[NDArray[np.int32]]
+    To look up each batch among all values before would take the square of their number.
+    """
+
+    batches: list[pa.DictionaryArray]
 
     @staticmethod
     def of(kind: pa.DataType) -> _Coder:
-        return _Coder(pa.array([], kind), [])
+        return _Coder([pa.array([], kind).dictionary_encode()])
 
     def add(self, values: pa.Array) -> None:
-        encoded = values.dictionary_encode()
-        here = encoded.dictionary
-        at = pc.index_in(here, value_set=self.known)
-        new = here.filter(at.is_null())
-        if len(new):
-            self.known = pa.concat_arrays([self.known, new])
-            at = pc.index_in(here, value_set=self.known)
-        self.codes.append(_looked_up(encoded, at))
+        self.batches.append(values.dictionary_encode())
 
     def coded(self, name: str) -> Coded:
-        order = pc.sort_indices(self.known).to_numpy()
+        together = pa.chunked_array(self.batches).unify_dictionaries()
+        self.batches.clear()
+        known = together.chunk(0).dictionary
+        order = pc.sort_indices(known).to_numpy()
         rank = np.empty(len(order) + 1, dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
-        rank[-1] = -1  # what is missing has the code -1, and stays there
-        codes = np.concatenate([np.zeros(0, dtype=np.int32), *self.codes])
-        self.codes.clear()
-        return Coded(name, self.known.take(pa.array(order)), rank[codes])
+        rank[-1] = -1  # what is missing has the code -1
+        codes = [pc.fill_null(chunk.indices, -1).to_numpy() for chunk in together.chunks]
+        return Coded(name, known.take(pa.array(order)), rank[np.concatenate(codes)])
 
 
 def _key_codes(key: Coded, values: pa.Array) -> NDArray[np.int32]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from codecs import lookup
 from pathlib import Path
 
 from diskret.errors import InputError
+
+_ONE_BYTE = frozenset({"cp1252", "iso8859-1", "iso8859-15", "cp850", "cp437", "mac-roman"})
 
 
 def decoded(file: Path, encoding: str) -> str:
@@ -31,4 +35,18 @@ def decoded(file: Path, encoding: str) -> str:
             f"{file}: line {line} is not {encoding} text (byte 0x{byte}); pass the "
             "encoding of the file, e.g. encoding='latin-1' or, from Windows, encoding='cp1252'"
         ) from error
+    if not raw.isascii() and lookup(encoding).name in _ONE_BYTE and _is_utf8(raw):
+        warnings.warn(
+            f"{file}: is UTF-8 text, and was said to be {encoding}: ö would be read as Ã¶; leave "
+            "encoding= out",
+            stacklevel=2,
+        )
     return text.removeprefix("\ufeff")
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

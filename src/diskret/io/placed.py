@@ -69,11 +69,22 @@ def _found(said: DataFile, column: str, values: Sequence[object]) -> int | None:
         opened = source(said)
         with suppress(DiskretError):  # an error of the spelling itself
             opened = spelled(opened, [column])
-        given = in_memory(opened).column(column).cast(pa.string())
-        if values:
-            there = pc.is_in(given, pa.array([str(value) for value in values], pa.string()))
-        else:
-            there = pc.fill_null(pc.equal(pc.utf8_trim_whitespace(given), ""), True)
-        rows = np.flatnonzero(there.to_numpy())
-        return int(rows[0]) if len(rows) else None
+        return first_record(in_memory(opened), column, values)
     return None
+
+
+def first_record(table: pa.Table, column: str, values: Sequence[object]) -> int | None:
+    """The first record with one of some values in a column, or without values with nothing there.
+
+    >>> first_record(pa.table({"v": ["1", None, "x"]}), "v", ["x"])
+    2
+    """
+    if column not in table.column_names:
+        return None
+    given = table.column(column).cast(pa.string())
+    if values:
+        there = pc.is_in(given, pa.array([str(value) for value in values], pa.string()))
+    else:
+        there = pc.fill_null(pc.equal(pc.utf8_trim_whitespace(given), ""), True)
+    rows = np.flatnonzero(there.to_numpy())
+    return int(rows[0]) if len(rows) else None

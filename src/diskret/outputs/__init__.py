@@ -7,13 +7,18 @@ if TYPE_CHECKING:
     from diskret.outputs.checked import Checked as Checked
     from diskret.outputs.checked import Finding as Finding
     from diskret.outputs.checked import Told as Told
+    from diskret.outputs.desk import Desk as Desk
     from diskret.outputs.durations import survival as survival
+    from diskret.outputs.events import Event as Event
+    from diskret.outputs.events import Item as Item
     from diskret.outputs.figures import boxplot as boxplot
     from diskret.outputs.figures import chart as chart
     from diskret.outputs.figures import density as density
     from diskret.outputs.figures import histogram as histogram
     from diskret.outputs.figures import residuals as residuals
     from diskret.outputs.figures import scatter as scatter
+    from diskret.outputs.files.folder import FolderChecked as FolderChecked
+    from diskret.outputs.files.folder import folder as folder
     from diskret.outputs.formulas import glm as glm
     from diskret.outputs.formulas import logit as logit
     from diskret.outputs.formulas import ols as ols
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from diskret.outputs.grouped import describe as describe
     from diskret.outputs.grouped import groupby as groupby
     from diskret.outputs.grouped import quantile as quantile
+    from diskret.outputs.hiding import suppressed as suppressed
     from diskret.outputs.hypotheses import chi2 as chi2
     from diskret.outputs.hypotheses import mannwhitney as mannwhitney
     from diskret.outputs.hypotheses import ttest as ttest
@@ -49,7 +55,11 @@ _HOME = {
     "chi2": "hypotheses",
     "panel": "panels",
     "Checked": "checked",
+    "Desk": "desk",
+    "Event": "events",
     "Finding": "checked",
+    "FolderChecked": "files.folder",
+    "Item": "events",
     "Profile": "profile",
     "Project": "project",
     "Told": "checked",
@@ -59,6 +69,7 @@ _HOME = {
     "crosstab": "tables",
     "density": "figures",
     "describe": "grouped",
+    "folder": "files.folder",
     "glm": "formulas",
     "groupby": "grouped",
     "histogram": "figures",
@@ -74,12 +85,17 @@ _HOME = {
     "ratio": "shares",
     "residuals": "figures",
     "scatter": "figures",
+    "suppressed": "hiding",
     "wls": "formulas",
 }
 
 __all__ = [
     "Checked",
+    "Desk",
+    "Event",
     "Finding",
+    "FolderChecked",
+    "Item",
     "Profile",
     "Project",
     "Told",
@@ -92,6 +108,7 @@ __all__ = [
     "crosstab",
     "density",
     "describe",
+    "folder",
     "glm",
     "groupby",
     "histogram",
@@ -109,6 +126,7 @@ __all__ = [
     "ratio",
     "residuals",
     "scatter",
+    "suppressed",
     "survival",
     "ttest",
     "wls",

@@ -68,7 +68,7 @@ class Told:
     """
 
     sets: NDArray[np.int32]
-    names: tuple[tuple[str, ...], ...]
+    names: Sequence[tuple[str, ...]]
     rows: Any = None
     values: NDArray[np.float64] | None = None
     variable: str = ""
@@ -105,6 +105,8 @@ class Checked:
         A name for people; "" until a project gives it one.
     command
         The call that made it, as far as it is known.
+    certificate
+        What is claimed of cells that are hidden; None: none is.
     """
 
     kind: str
@@ -116,6 +118,7 @@ class Checked:
     made_from: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
     command: str = ""
+    certificate: Any = None
 
     def __post_init__(self) -> None:
         if not self.made:

@@ -375,7 +375,7 @@ def residuals(
     >>> import numpy as np, statsmodels.api as sm
     >>> fitted = sm.OLS(np.arange(50.0), np.ones(50)).fit()
     >>> residuals(fitted).reasons()
-    ['Residuals are values of single units.']
+    ['It has a value for each unit: predictions, residuals, influence or scores.']
     """
     rules = Profile.read(profile)
     shown = getattr(results, "resid", None)

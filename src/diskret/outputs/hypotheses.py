@@ -14,7 +14,7 @@ from diskret.errors import InputError
 from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding, Told
 from diskret.outputs.given import column_of, framed, numbers_of
-from diskret.outputs.judge_cells import judge
+from diskret.outputs.judge_cells import STATISTICS, Part, judge
 from diskret.outputs.moments import merged
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
@@ -77,7 +77,7 @@ def ttest(
     two = _two_groups(data, value, group, unit)
     result: Any = ttest_ind(two.first, two.second, equal_var=equal_variances)
     output = {"statistic": result.statistic, "freedom": result.df, "p_value": result.pvalue}
-    found = list(judge([two.cells], "mean", rules)[1])
+    found = list(judge([Part(STATISTICS["mean"], [two.cells])], rules)[2])
     if not float(result.df) >= rules.freedom:
         blanks = {"freedom": 0 if np.isnan(result.df) else int(result.df), "least": rules.freedom}
         found.append(Finding("freedom", rules.verdict("freedom"), (), blanks))
@@ -128,7 +128,11 @@ def mannwhitney(
     two = _two_groups(data, value, group, unit)
     result: Any = mannwhitneyu(two.first, two.second)
     output = {"statistic": result.statistic, "p_value": result.pvalue}
-    found = [one for one in judge([two.cells], "mean", rules)[1] if one.check == "threshold"]
+    found = [
+        one
+        for one in judge([Part(STATISTICS["mean"], [two.cells])], rules)[2]
+        if one.check == "threshold"
+    ]
     if result.statistic in (0, len(two.first) * len(two.second)):
         found.append(Finding("perfect", rules.verdict("perfect")))
     made = ("threshold", "perfect")
@@ -199,11 +203,15 @@ def chi2(
     ]
     if len(both) == 4:
         judged.append(table)
-    found = [one for one in judge(judged, "count", rules)[1] if one.check == "threshold"]
+    found = [
+        one
+        for one in judge([Part(STATISTICS["count"], judged)], rules)[2]
+        if one.check == "threshold"
+    ]
     counts = np.bincount(table.at[inside], minlength=len(both)).reshape(len(kinds), len(others))
     result: Any = chi2_contingency(counts)
     output = {"statistic": result.statistic, "freedom": result.dof, "p_value": result.pvalue}
-    told = tuple(Told(one.at, one.names, labels) for one in judged)
+    told = tuple(Told(one.at, tuple(one.names), labels) for one in judged)
     made_from = {name: frame[name].to_numpy() for name in (rows, columns)}
     return Checked("test", output, ("threshold",), merged(found), rules, told, made_from)
 
@@ -234,5 +242,5 @@ def _two_groups(data: Any, value: str, group: str, unit: Any) -> _Groups:
     if not len(first) or not len(second):
         raise InputError(f"a group of {group!r} has no values of {value!r}")
     sets = np.where(cells.used, cells.at, -1).astype(np.int32)
-    told = (Told(sets, cells.names, rows, values, value),)
+    told = (Told(sets, tuple(cells.names), rows, values, value),)
     return _Groups(cells, first, second, told, {value: values, group: frame[group].to_numpy()})

@@ -43,7 +43,7 @@ def judge_model(fit: Fit, units: Units, told: Sequence[Told], rules: Profile) ->
     columns = {**dict(zip(fit.names, fit.x.T, strict=True)), **fit.dependent}
     return [
         *_freedom(fit, rules),
-        *support(columns, units, rules),
+        *support(columns, tuple(fit.dependent), units, rules),
         *_reference(fit, told, units, rules),
         *few_in_pairs(columns, tuple(fit.dependent), units, rules),
         *_influence(fit, units, rules),
@@ -64,8 +64,13 @@ def _freedom(fit: Fit, rules: Profile) -> list[Finding]:
 # ── support ─────────────────────────────────────────────────────────────────────────
 
 
-def support(columns: Mapping[str, Numbers], units: Units, rules: Profile) -> list[Finding]:
-    """Variables in which few units have another value than all the others."""
+def support(
+    columns: Mapping[str, Numbers], explained: Sequence[str], units: Units, rules: Profile
+) -> list[Finding]:
+    """Variables in which few units have another value than all the others.
+
+    What is explained must not be the same for all; a regressor may, as the constant is.
+    """
     number = len(next(iter(columns.values())))
     first = first_records(units, number, 2 * rules.threshold)
     few: list[tuple[str, ...]] = []
@@ -81,16 +86,15 @@ def support(columns: Mapping[str, Numbers], units: Units, rules: Profile) -> lis
             few.append((name,))
         if 1 in counts:
             one.append((name,))
-    equal = tuple((name,) for name, column in columns.items() if (column == column[0]).all())
+    equal = tuple((name,) for name in explained if (columns[name] == columns[name][0]).all())
     found: list[Finding] = []
     if few or len(first) < rules.threshold:
         blanks = {"threshold": rules.threshold}
         found.append(Finding("support", rules.verdict("support"), tuple(few), blanks))
     if one:
         found.append(Finding("value_of_one", rules.verdict("value_of_one"), tuple(one)))
-    explained = tuple(place for place in equal if place[0] not in _CONSTANT)
-    if explained:
-        found.append(Finding("all_equal", rules.verdict("all_equal"), explained))
+    if equal:
+        found.append(Finding("all_equal", rules.verdict("all_equal"), equal))
     return found
 
 

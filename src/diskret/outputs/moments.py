@@ -220,7 +220,7 @@ def _judged(
     if number - 2 < rules.freedom:
         blanks = {"freedom": number - 2, "least": rules.freedom}
         found.append(Finding("freedom", rules.verdict("freedom"), (place,), blanks))
-    found += support(own, units, rules)
+    found += support(own, tuple(own), units, rules)
     found += few_in_pairs(own, (), units, rules)
     for name, column in own.items():
         if not (column == column[0]).all() and _few(column - column.mean(), units, rules):

@@ -14,7 +14,7 @@ from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding, Told
 from diskret.outputs.formulas import design_of
 from diskret.outputs.given import column_of, framed
-from diskret.outputs.judge_cells import judge
+from diskret.outputs.judge_cells import STATISTICS, Part, judge
 from diskret.outputs.models import model
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
@@ -116,11 +116,14 @@ def _with_effects(
     rules: Profile,
 ) -> Checked:
     cells = Cells(tuple((str(one),) for one in kinds), at.astype(np.int32), values, units)
-    own = judge([cells], "mean", rules)[1]
+    own = judge([Part(STATISTICS["mean"], [cells])], rules)[2]
     known = {one.check for one in own}
     kept: tuple[Finding, ...] = tuple(one for one in checked.findings if one.check not in known)
     due = ("threshold", "dominance", "p_percent", "negative")
     made = (*checked.made, *(one for one in due if one not in checked.made))
     found = tuple(one for one in own if one.check in made)
-    told = (*checked.told, Told(cells.at, cells.names, checked.told[0].rows, values, "effects"))
+    told = (
+        *checked.told,
+        Told(cells.at, tuple(cells.names), checked.told[0].rows, values, "effects"),
+    )
     return replace(checked, made=made, findings=(*found, *kept), told=told)

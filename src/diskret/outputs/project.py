@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError, ProofError
+from diskret.keys import SecretKeys, keyed_numbers
+from diskret.outputs.beside import Statement, beside
 from diskret.outputs.checked import Checked, Finding, Told
-from diskret.outputs.differences import Difference, Statements, smallest_difference
+from diskret.outputs.desk import Desk, Settings, check_exception
+from diskret.outputs.kept import submitted
 from diskret.outputs.profile import Profile
-from diskret.outputs.sums import unsafe_difference, variables
 from diskret.outputs.units import units_of
 
 
@@ -83,14 +85,110 @@ class Project:
             raise InputError(f"unit={unit!r} is no column of the records")
         self._records = records
         self._unit = None if unit is None else records[unit]
-        self._numbers = units_of(self._unit, index, len(records))
+        numbers = units_of(self._unit, index, len(records))
+        #: what records and units are called beside other results
+        self._names = np.arange(len(records), dtype=np.uint64)
+        self._owners = self._names if numbers is None else numbers.astype(np.uint64)
         self._profile = Profile.read(profile)
         self._accepted: list[Accepted] = []
-        self._checked: WeakSet[Checked] = WeakSet()
+        #: what was found of each result alone
+        self._checked: WeakKeyDictionary[Checked, tuple[Finding, ...]] = WeakKeyDictionary()
+        self._desk: Desk | None = None
+        self.name = ""
+
+    @classmethod
+    def create(
+        cls,
+        name: str,
+        ledger: str | PathLike[str],
+        records: Any,
+        *,
+        unit: str | None = None,
+        profile: str | PathLike[str] | Profile = "guidelines",
+        keys: SecretKeys | str | PathLike[str] | None = None,
+        who: str | None = None,
+        wait: float = 60,
+    ) -> Project:
+        """A new project that lasts: what leaves is remembered in the database of a ledger.
+
+        Records and units stand there as fingerprints under the office's key, with the values that
+        results sum; the ledger is confidential.
+
+        Parameters
+        ----------
+        name
+            A name, not used before in this ledger.
+        ledger, keys, wait
+            As of `Desk`.
+        records, unit, profile
+            As of `Project`; unit and profile are kept, and cannot be changed later.
+        who
+            Who makes it; by default the name of the login.
+
+        Raises
+        ------
+        InputError
+            The name is taken, there is no such ledger, or as of `Project`.
+        """
+        project = cls(records, unit=unit, profile=profile)
+        desk = Desk(ledger, keys, wait=wait)
+        desk.open(name, Settings(unit or "", project._profile), who=who)
+        return project._at_desk(desk, name)
+
+    @classmethod
+    def open(
+        cls,
+        name: str,
+        ledger: str | PathLike[str],
+        records: Any,
+        *,
+        keys: SecretKeys | str | PathLike[str] | None = None,
+        wait: float = 60,
+    ) -> Project:
+        """A project that was made before, with unit and profile as they were then.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        ledger, keys, wait
+            As of `Desk`.
+        records
+            The same frame, with the same index.
+
+        Raises
+        ------
+        InputError
+            There is no such project, or an accepted result tells of a record that is not in the
+            frame.
+        """
+        desk = Desk(ledger, keys, wait=wait)
+        settings = desk.settings(name)
+        project = cls(records, unit=settings.unit or None, profile=settings.profile)
+        project = project._at_desk(desk, name)
+        for statement in desk.accepted(name):
+            if not np.isin(statement.records, project._names).all():
+                raise InputError(
+                    f"{statement.name!r} left before and tells of records that are not among "
+                    "these: open the project with the records it was made with, and their index"
+                )
+        return project
+
+    def _at_desk(self, desk: Desk, name: str) -> Project:
+        from pandas.util import hash_pandas_object
+
+        self._desk, self.name = desk, name
+        rows = hash_pandas_object(self._records.index, index=False).to_numpy(np.uint64)
+        self._names = keyed_numbers(desk.keys, "records of projects", rows)
+        self._owners = self._names
+        if self._unit is not None:
+            whose = hash_pandas_object(self._unit, index=False).to_numpy(np.uint64)
+            self._owners = keyed_numbers(desk.keys, "units of projects", whose)
+        return self
 
     @property
     def accepted(self) -> tuple[Accepted, ...]:
-        """What has left, in order."""
+        """What left through this object, in order; `Desk.items` tells of all that ever left."""
         return tuple(self._accepted)
 
     def check(
@@ -141,32 +239,62 @@ class Project:
         """
         if name in {one.name for one in self._accepted} or not name:
             raise InputError(f"name={name!r} is taken or empty: results go by their names")
+        self._check_own(checked)
+        now = self._differences(checked)
+        today = replace(checked, findings=(*self._checked[checked], *now))
+        said = {(one.check, one.places) for one in checked.findings}
+        if self._desk is None and any((one.check, one.places) not in said for one in now):
+            raise ProofError(f"{name}: other results have left since; check it again")
+        if today.verdict != "pass":  # refused before anything is entered
+            check_exception(today, name, who, why)
+        if self._desk is not None:
+            self.submit(checked, name, who=who or None)
+            self._desk.decide(self.name, name, "accept", who=who or None, why=why)
+        self._accepted.append(Accepted(name, replace(checked, name=name), who, why))
+
+    def submit(
+        self, checked: Checked, name: str, *, request: str = "", who: str | None = None
+    ) -> None:
+        """Put a result on the checker's desk, where it waits for a decision; see `Desk`.
+
+        Parameters
+        ----------
+        checked
+            What `Project.check` of this project returned.
+        name
+            A name for it, and for its files.
+        request
+            Why an exception should be made, or whatever the checker should know.
+        who
+            Who submits it; by default the name of the login.
+
+        Raises
+        ------
+        InputError
+            The project is not kept in a ledger, the name is taken, the result is none of this
+            project, or it has no form in which it could leave as a file.
+        """
+        self._check_own(checked)
+        if self._desk is None:
+            raise InputError(
+                "the project is not kept in a ledger; make it with dk.check.Project.create"
+            )
+        statement = self._stated(checked, name)
+        kept = submitted(checked, self._checked[checked], name, statement)
+        self._desk.submit(self.name, name, kept, who=who, why=request)
+
+    def _check_own(self, checked: Checked) -> None:
         if checked not in self._checked:
             raise InputError(
                 "this project has not checked the result; say project.check(dk.check.crosstab, ...)"
             )
-        if checked.verdict != "pass":
-            self._check_exception(checked, name, who, why)
-        known = {finding.check for finding in checked.findings}
-        if any(finding.check not in known for finding in self._differences(checked)):
-            raise ProofError(f"{name}: other results have left since; check it again")
-        self._accepted.append(Accepted(name, replace(checked, name=name), who, why))
-
-    def _check_exception(self, checked: Checked, name: str, who: str, why: str) -> None:
-        said = " ".join(checked.reasons())
-        if not who or not why:
-            raise ProofError(f"{name} must not leave: {said} Name who= excepts it, and why=.")
-        if checked.verdict == "fail" and who not in self._profile.excepting:
-            raise ProofError(
-                f"{name} must not leave: {said} {who!r} is not named in excepting of the profile."
-            )
 
     def _beside(self, checked: Checked) -> Checked:
         """The result with what is found beside all that has left."""
-        found = [*self._doubts(checked), *self._differences(checked)]
+        alone = (*checked.findings, *self._doubts(checked))
         made = (*checked.made, "records", "difference", "rest")
-        whole = replace(checked, made=made, findings=(*checked.findings, *found))
-        self._checked.add(whole)
+        whole = replace(checked, made=made, findings=(*alone, *self._differences(checked)))
+        self._checked[whole] = alone
         return whole
 
     def _doubts(self, checked: Checked) -> list[Finding]:
@@ -191,66 +319,22 @@ class Project:
 
     def _differences(self, checked: Checked) -> list[Finding]:
         """What follows from this result together with those that have left."""
-        parts = [
-            _Part(result.name, one, self._placed(one))
-            for result in [*self._accepted, Accepted("", checked)]
-            for one in result.checked.told
-        ]
-        found = [self._counts(finest(parts))]
-        placed = [self._values(part.told) for part in parts]
-        for variable in variables(placed):
-            own = finest([parts[at] for at in variable.parts])
-            found.append(self._sums(own, variable.values))
-        kept = {one.check: one for one in found[::-1] if one is not None}
-        return [kept[check] for check in ("difference", "rest", "too_large") if check in kept]
+        if self._desk is None:
+            earlier = [self._stated(one.checked, one.name) for one in self._accepted]
+        else:
+            earlier = self._desk.accepted(self.name)
+        return beside(earlier, self._stated(checked, ""), self._profile)
 
-    def _counts(self, parts: Sequence[_Part]) -> Finding | None:
-        statements, told_by, known = self._statements(parts)
-        found = smallest_difference(statements, self._profile.threshold, known)
-        return self._finding("difference", found, statements, told_by)
-
-    def _sums(self, parts: Sequence[_Part], values: NDArray[np.float64]) -> Finding | None:
-        statements, told_by, known = self._statements(parts)
-        found = unsafe_difference(statements, values, self._profile, known)
-        return self._finding("rest", found, statements, told_by)
-
-    def _finding(
-        self, check: str, found: Difference, statements: Statements, told_by: Sequence[str]
-    ) -> Finding | None:
-        check = "too_large" if found.unresolved else check
-        verdict = self._profile.verdict(check)
-        if verdict == "pass" or not (found.unresolved or found.statements):
-            return None
-        others = sorted({told_by[one] for one in found.statements} - {""})
-        places = [_place(told_by[one], statements.names[one]) for one in found.statements]
-        blanks = {"other": ", ".join(others), "units": found.units}
-        return Finding(check, verdict, tuple(places), blanks)
-
-    def _statements(
-        self, parts: Sequence[_Part]
-    ) -> tuple[Statements, list[str], list[NDArray[np.bool_]]]:
-        """The cells of some parts, the result that each is of, and which are old and new."""
-        names = [label for part in parts for label in part.told.names]
-        told_by = [part.result for part in parts for _ in part.told.names]
-        sizes = [len(part.told.names) for part in parts]
-        sets = [part.sets for part in parts]
-        old = np.array([bool(name) for name in told_by], bool)
-        return Statements.made(tuple(names), sets, sizes, self._numbers), told_by, [old, ~old]
-
-    def _values(self, told: Told) -> NDArray[np.float64] | None:
-        """The values of a result, for all records of the project."""
-        if told.values is None:
-            return None
-        placed = np.full(len(self._records), np.nan)
-        inside = told.sets >= 0
-        placed[self._at(told.rows, len(told.sets))[inside]] = told.values[inside]
-        return placed
-
-    def _placed(self, told: Told) -> NDArray[np.int32]:
-        """The sets of a result, for all records of the project."""
-        placed = np.full(len(self._records), -1, np.int32)
-        placed[self._at(told.rows, len(told.sets))] = told.sets
-        return placed
+    def _stated(self, checked: Checked, name: str) -> Statement:
+        """What a result tells of the project's records."""
+        placed = [(one, self._at(one.rows, len(one.sets))) for one in checked.told]
+        inside = np.zeros(len(self._records), bool)
+        for told, at in placed:
+            inside[at[told.sets >= 0]] = True
+        at = np.flatnonzero(inside)
+        at = at[np.argsort(self._names[at])]
+        told = tuple(_on(one, own, at, len(self._records)) for one, own in placed)
+        return Statement(name, self._names[at], self._owners[at], told)
 
     def _at(self, rows: Any, number: int | None = None) -> NDArray[np.intp]:
         """The positions of records in the project."""
@@ -267,31 +351,13 @@ class Project:
         return at
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """What one result tells of one grouping; `sets` for all records of the project."""
-
-    result: str
-    told: Told
-    sets: NDArray[np.int32]
-
-
-def finest(parts: Sequence[_Part]) -> list[_Part]:
-    """Parts without those that follow from another of the same result, as margins do."""
-    kept: list[_Part] = []
-    for part in sorted(parts, key=lambda one: -len(one.told.names)):
-        if not any(_follows(part, other) for other in kept):
-            kept.append(part)
-    return [part for part in parts if any(part is one for one in kept)]
-
-
-def _follows(part: _Part, other: _Part) -> bool:
-    if part.result != other.result or ((part.sets >= 0) != (other.sets >= 0)).any():
-        return False
-    whole = np.full(len(other.told.names) + 1, -1, np.int32)
-    whole[other.sets] = part.sets
-    return bool((whole[other.sets] == part.sets).all())
-
-
-def _place(result: str, labels: tuple[str, ...]) -> tuple[str, ...]:
-    return (f"{result}: {labels[0]}", *labels[1:]) if result else labels
+def _on(told: Told, own: NDArray[np.intp], at: NDArray[np.intp], number: int) -> Told:
+    """The same sets, for records of the project at some places; `own`: where its records are."""
+    sets = np.full(number, -1, np.int32)
+    sets[own] = told.sets
+    values = None
+    if told.values is not None:
+        whole = np.full(number, np.nan)
+        whole[own] = told.values
+        values = whole[at]
+    return replace(told, sets=sets[at], rows=None, values=values)

@@ -217,8 +217,10 @@ def _check_complete(dimensions: tuple[Dimension, ...], at: NDArray[np.int64]) ->
     missing = np.setdiff1d(np.arange(size), at)
     if len(missing):
         shown = describe_some(dimensions, missing)
-        raise InputError(
-            f"{len(missing):,} cells are not in the table: {shown}. A cell that is not shown is "
-            "neither published nor suppressed; add a row for each, with a symbol if it is hidden, "
-            "or say the code of the totals if they are there under another: total="
+        raise RecordError(
+            lambda _: (
+                f"{len(missing):,} cells are not in the table: {shown}. A cell that is not shown "
+                "is neither published nor suppressed; add a row for each, with a symbol if it is "
+                "hidden, or say the code of the totals if they are there under another: total="
+            )
         )

@@ -347,7 +347,8 @@ class Repair:
 
     def _programme(self, window: NDArray[np.int64]) -> Shortest:
         inside = sparse.csr_array(self._by_column[:, window])
-        return Shortest(sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))]))
+        used = np.flatnonzero(np.diff(inside.indptr))
+        return Shortest(sparse.csr_array(inside[used]), deadline=self.problem.deadline)
 
 
 class _Kept:

@@ -72,7 +72,8 @@ name, engine, progress
     Returns
     -------
     Path
-        The folder. A ledger does not remember the table; `Published.read` holds it, if it fits.
+        The folder. No ledger knows of it; `Published.read` holds the table if it fits, and
+        [`Ledger.record`][diskret.Ledger.record] remembers it then.
 
     Raises
     ------

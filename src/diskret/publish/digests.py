@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -64,13 +64,21 @@ def check_files(folder: Path, expected: Mapping[str, str]) -> None:
     _compare(str(folder), actual, expected, "that the ledger keeps the digests of")
 
 
-def check_plain(folder: Path) -> None:
-    """Refuse a folder that holds links, folders or anything else but plain files."""
-    odd = sorted(path.name for path in folder.iterdir() if not plain(path))
+def check_plain(folder: Path, parts: Collection[str] = ()) -> None:
+    """Refuse a folder that holds links, folders or anything else but plain files.
+
+    `parts`: names of folders that belong there; they are not looked into.
+    """
+    inside = (path for path in folder.iterdir() if not _part(path, parts))
+    odd = sorted(path.name for path in inside if not plain(path))
     if odd:
         raise VerificationError(
             f"{folder}: a release holds plain files only, no links or folders: {', '.join(odd)}"
         )
+
+
+def _part(path: Path, parts: Collection[str]) -> bool:
+    return path.name in parts and path.is_dir() and not path.is_symlink()
 
 
 def _compare(
@@ -113,13 +121,18 @@ def sealed_content(public: Path, internal: Path, keys: SecretKeys) -> dict[str, 
     return {"schema": _SCHEMA, "files": files, "seal": _seal(keys, files)}
 
 
-def check_content(public: Path, internal: Path, keys: SecretKeys | None) -> None:
+def check_content(
+    public: Path, internal: Path, keys: SecretKeys | None, parts: Collection[str] = ()
+) -> None:
     """Compare all files of a release with the list that the office keeps, and that with its seal.
 
-    Without `keys` the list is used, but nobody knows whether it was changed.
+    Without `keys` the list is used, but nobody knows whether it was changed. `parts`: folders of
+    files that the public part holds.
     """
     path = internal / CONTENT
-    check_plain(public)
+    check_plain(public, parts)
+    for name in parts:
+        check_plain(public / name)
     check_plain(internal)
     content = read_json(path, VerificationError)
     check_form(content, _FORM, str(path), VerificationError)
@@ -136,11 +149,12 @@ def check_content(public: Path, internal: Path, keys: SecretKeys | None) -> None
 
 def _digests(public: Path, internal: Path) -> dict[str, str]:
     parts = {"public": public, "internal": internal}
+    parts |= {f"public/{path.name}": path for path in sorted(public.iterdir()) if path.is_dir()}
     return {
         f"{part}/{path.name}": digest(path)
         for part, folder in parts.items()
         for path in sorted(folder.iterdir())
-        if (part, path.name) != ("internal", CONTENT) and not is_lock(path)
+        if (part, path.name) != ("internal", CONTENT) and not path.is_dir() and not is_lock(path)
     }
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -49,17 +49,19 @@ writing: set[Path] = set()
 
 
 @contextmanager
-def staged(folder: str | PathLike[str], keys: SecretKeys) -> Generator[Stage]:
+def staged(
+    folder: str | PathLike[str], keys: SecretKeys, parts: Collection[str] = ()
+) -> Generator[Stage]:
     """Write ``public/`` and ``internal/`` below `folder`: both complete, or nothing at all.
 
     The target's parent must exist; the target may be missing, empty, or a release written before,
     which is then replaced. It is untouched after any exception inside the ``with`` block. Into the
     two empty folders files only may be written: no folders, no links. `keys` seal the list of all
-    files.
+    files. `parts` are folders of files that the public part has as well; they are there already.
     """
     target = target_of(folder)
     room = new_room(target)
-    with filled(room, keys) as stage:
+    with filled(room, keys, parts) as stage:
         yield stage
     try:
         move(room, target)
@@ -85,7 +87,7 @@ def new_room(target: Path) -> Path:
 
 
 @contextmanager
-def filled(room: Path, keys: SecretKeys) -> Generator[Stage]:
+def filled(room: Path, keys: SecretKeys, parts: Collection[str] = ()) -> Generator[Stage]:
     """Make the folder and write into it; sealed and flushed to disk afterwards, or removed."""
     try:
         room.mkdir(mode=0o700)
@@ -99,8 +101,10 @@ def filled(room: Path, keys: SecretKeys) -> Generator[Stage]:
         stage = Stage(room / "public", room / "internal")
         stage.public.mkdir(mode=0o700)
         stage.internal.mkdir(mode=0o700)
+        for name in parts:
+            (stage.public / name).mkdir(mode=0o700)
         yield stage
-        _finish(stage, keys)
+        _finish(stage, keys, parts)
         _flush(room.parent)
     except BaseException:
         shutil.rmtree(room, ignore_errors=True)
@@ -152,8 +156,9 @@ def _check_target(target: Path) -> None:
         return
     if not target.is_dir():
         raise InputError(f"{target}: this is a file, not a folder; choose another place")
-    known = {"public", "internal", *_content(target)}
-    parts = [target, target / "public", target / "internal"]
+    content = [Path(name) for name in _content(target)]
+    known = {"public", "internal", *(part.as_posix() for one in content for part in _ways(one))}
+    parts = [target, *(target / part for part in sorted(known))]
     found = {
         path for part in parts if part.is_dir() for path in part.iterdir() if not is_lock(path)
     }
@@ -165,6 +170,11 @@ def _check_target(target: Path) -> None:
             f"{', '.join(foreign[:_EXAMPLES])}{more}; move them elsewhere or choose another "
             "folder; nothing was changed"
         )
+
+
+def _ways(path: Path) -> list[Path]:
+    """A file of a release and the folders that it lies in."""
+    return [path, *path.parents][:-1]
 
 
 def _content(target: Path) -> list[str]:
@@ -181,10 +191,12 @@ def _content(target: Path) -> list[str]:
 # ── the stage ───────────────────────────────────────────────────────────────────────
 
 
-def _finish(stage: Stage, keys: SecretKeys) -> None:
+def _finish(stage: Stage, keys: SecretKeys, parts: Collection[str]) -> None:
     """List and seal the content, set who may read what, and flush everything to disk."""
     room = stage.public.parent
-    files = sorted([*stage.public.iterdir(), *stage.internal.iterdir()])
+    own = [stage.public / name for name in parts]
+    files = [path for folder in (stage.public, stage.internal, *own) for path in folder.iterdir()]
+    files = sorted({*files} - {*own})
     odd = [path.relative_to(room).as_posix() for path in files if not plain(path)]
     if odd:
         raise DiskretError(f"a release holds files only, no folders or links: {', '.join(odd)}")
@@ -192,11 +204,11 @@ def _finish(stage: Stage, keys: SecretKeys) -> None:
     files.append(content)
     write_json(sealed_content(stage.public, stage.internal, keys), content)
     for path in files:
-        path.chmod(0o644 if path.parent == stage.public else 0o600)
+        path.chmod(0o600 if path.parent == stage.internal else 0o644)
         _flush(path)
-    for path in (stage.public, room):
+    for path in (*own, stage.public, room):
         path.chmod(0o755)
-    for path in (stage.public, stage.internal, room):
+    for path in (*own, stage.public, stage.internal, room):
         _flush(path)
 
 

@@ -68,9 +68,11 @@ def robust_scale(values: Numbers) -> tuple[Numbers, Numbers]:
     >>> center.tolist(), scale.round(2).tolist()
     ([3.0, 0.0, 5.0], [2.22, 3.46, 1.0])
     """
-    center = np.median(values, axis=0)
-    scale = _NORMAL * np.median(np.abs(values - center), axis=0)
-    scale = np.where(scale > 0, scale, values.std(axis=0))
+    by_column = np.ascontiguousarray(values.T)
+    center = np.median(by_column, axis=1)
+    scale = _NORMAL * np.median(np.abs(by_column - center[:, None]), axis=1)
+    if not scale.all():
+        scale = np.where(scale > 0, scale, values.std(axis=0))
     return center, np.where(np.ptp(values, axis=0) > 0, scale, 1.0)
 
 
@@ -120,7 +122,7 @@ def robust_scatter(values: Numbers, share: float = 0.5) -> RobustScatter:
     free, follow = _independent(y)
     if len(free) == 0:
         return RobustScatter(middle, np.zeros((p, p)), 0, 0, np.zeros((p, 0)))
-    y = y[:, free]
+    y = np.asfortranarray(y[:, free])
     h = min(n, max(int(np.ceil(share * n)), (n + len(free) + 1) // 2))
     center = np.ones(n) @ y / n
     everybody = y.T @ y / n - np.outer(center, center)
@@ -196,7 +198,11 @@ def _tightness(shape: _Shape) -> tuple[int, float]:
 def _shape(y: Numbers, everybody: Numbers, scale: float = 1.0) -> _Shape:
     center = np.ones(len(y)) @ y / len(y)
     away = y - center
-    size, direction = np.linalg.eigh(away.T @ away * (scale / len(y)))
+    return _of_moments(center, away.T @ away * (scale / len(y)), everybody)
+
+
+def _of_moments(center: Numbers, covariance: Numbers, everybody: Numbers) -> _Shape:
+    size, direction = np.linalg.eigh(covariance)
     usual = np.einsum("ij,ij->j", direction, everybody @ direction)
     flat = size <= _AGREE * size[-1]
     return _Shape(
@@ -210,18 +216,29 @@ def _shape(y: Numbers, everybody: Numbers, scale: float = 1.0) -> _Shape:
 
 
 def _squared(y: Numbers, shape: _Shape) -> Numbers:
-    return squared_lengths(product(y, shape.sphere, shape.center))
+    from diskret.risk.robust_kernels import squared_distances
+
+    return squared_distances(y.T, shape.center, shape.sphere)
 
 
 def _concentrated(y: Numbers, distances: Numbers, h: int, everybody: Numbers) -> _Shape:
     """The shape of h records at which moving to the nearest ones comes to rest."""
-    shape = _shape(_nearest(y, distances, h), everybody)
+    shape = _shape_nearby(y, distances, h, everybody)
     for _ in range(_STEPS):
-        tighter = _shape(_nearest(y, _squared(y, shape), h), everybody)
+        tighter = _shape_nearby(y, _squared(y, shape), h, everybody)
         if _tightness(tighter) >= _tightness(shape):
             break
         shape = tighter
     return shape
+
+
+def _shape_nearby(y: Numbers, distances: Numbers, h: int, everybody: Numbers) -> _Shape:
+    """The shape of the `_nearest`, which are not put together."""
+    from diskret.risk.robust_kernels import moments
+
+    limit = float(np.partition(distances, h - 1)[h - 1])
+    center, covariance = moments(y.T, distances, limit)
+    return _of_moments(center, covariance, everybody)
 
 
 def _nearest(y: Numbers, distances: Numbers, h: int) -> Numbers:
@@ -247,8 +264,9 @@ def _starts(y: Numbers, everybody: Numbers) -> Iterator[Numbers]:
     ):
         turned = product(y, _shape(rough, np.eye(y.shape[1])).direction)
         center, scale = robust_scale(turned)
-        first = _nearest(y, squared_lengths((turned - center) / scale), half)
-        yield _squared(y, _shape(first, everybody))
+        turned -= center
+        turned /= scale
+        yield _squared(y, _shape_nearby(y, squared_lengths(turned), half, everybody))
 
 
 def _usual(y: Numbers, shape: _Shape, everybody: Numbers) -> _Shape:

@@ -107,7 +107,7 @@ class Attacks:
 
     def of_fractions(self, x: NDArray[np.float64]) -> list[Cut]:
         """Inequalities that a choice in fractions violates, as far as it is worth while."""
-        view = View(self._cells, np.where(self.fixed, 1.0, x))
+        view = View(self._cells, np.where(self.fixed, 1.0, x), self._deadline)
         if self._alike:
             cuts, left = self._of_components(view, _VIOLATED)
         else:
@@ -121,7 +121,7 @@ class Attacks:
 
     def of_choice(self, x: NDArray[np.float64]) -> list[Cut]:
         """Inequalities that a choice of 0 and 1 violates; none if it has none, or time is up."""
-        view = View(self._cells, np.where(self.fixed, 1.0, x))
+        view = View(self._cells, np.where(self.fixed, 1.0, x), self._deadline)
         return self._of_components(view, _NEAR)[0]
 
     def _of_components(self, view: View, near: float) -> tuple[list[Cut], list[int]]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from diskret.deadline import NEVER, Deadline
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.linear import Program
 from diskret.suppression.surroundings import Movement, Surroundings
@@ -33,17 +34,18 @@ class View:
     """A choice seen from its groups: what is hidden, and what is known to move there.
 
     `cells`: the groups. `x`: the choice: 1 for groups that are hidden, fractions in between,
-    ``(g,)``.
+    ``(g,)``. `deadline`: nothing is answered after it.
     """
 
-    def __init__(self, cells: Changeable, x: NDArray[np.float64]):
+    def __init__(self, cells: Changeable, x: NDArray[np.float64], deadline: Deadline = NEVER):
         self.x = x
+        self.deadline = deadline
         self.certain = x >= _CERTAIN
         self.hidden = np.flatnonzero(x > 1e-7)
         self.column = np.full(len(x), -1)
         self.column[self.hidden] = np.arange(len(self.hidden))
         self.equations = sparse.csr_array(cells.equations[:, self.hidden])
-        self._around = Surroundings(self.equations)
+        self._around = Surroundings(self.equations, deadline)
         self.share = x[self.hidden]
         self._settled = self.certain[self.hidden]
         self.down, self.up = cells.down[self.hidden], cells.up[self.hidden]
@@ -130,7 +132,7 @@ class Component:
         self._columns = columns
         self._share = view.share[columns]
         self._down, self._up = view.down[columns], view.up[columns]
-        self._program = Program(equations)
+        self._program = Program(equations, seconds=view.deadline.seconds)
         self._everything = np.arange(len(columns))
 
     def furthest(

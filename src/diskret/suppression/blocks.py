@@ -56,6 +56,8 @@ class Blocks:
         self._group = group
         self._starts = np.cumsum([0, *(prod(len(t) for t in trees) for trees in self._trees)])
         self._below = [[_below(tree) for tree in trees] for trees in self._trees]
+        # cells below the same codes have the same blocks around them
+        self._ladders: dict[tuple[int, tuple[int, ...]], list[Block]] = {}
 
     @cached_property
     def _home(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -83,19 +85,23 @@ class Blocks:
         for table, (complete, top) in enumerate(self._home):
             if complete[group]:
                 trees = self._trees[table]
-                below = [
-                    _up(tree, code) for tree, code in zip(trees, top[group].tolist(), strict=True)
-                ]
-                yield self._block(table, below)
-                while any(code != _ALL for code in below):
-                    wider = [
-                        [*below[:axis], _up(trees[axis], code), *below[axis + 1 :]]
-                        for axis, code in enumerate(below)
-                        if code != _ALL
-                    ]
-                    below = min(wider, key=partial(self._size, table))
-                    yield self._block(table, below)
+                below = tuple(map(_up, trees, top[group].tolist()))
+                if (table, below) not in self._ladders:
+                    self._ladders[table, below] = list(self._ladder(table, list(below)))
+                yield from self._ladders[table, below]
                 return
+
+    def _ladder(self, table: int, below: list[int]) -> Iterator[Block]:
+        trees = self._trees[table]
+        yield self._block(table, below)
+        while any(code != _ALL for code in below):
+            wider = [
+                [*below[:axis], _up(trees[axis], code), *below[axis + 1 :]]
+                for axis, code in enumerate(below)
+                if code != _ALL
+            ]
+            below = min(wider, key=partial(self._size, table))
+            yield self._block(table, below)
 
     def _block(self, table: int, below: Sequence[int]) -> Block:
         levels = [
@@ -163,6 +169,7 @@ def hide_in_blocks(
     whole = whole and cells.whole
     queue: defaultdict[Block, list[int]] = defaultdict(list)
     missing = np.flatnonzero(reach.missing(cells)).tolist()
+    problem.progress("suppress", 0, len(missing))
     ladders = {group: list(blocks.around(group)) for group in missing}
     for group, ladder in ladders.items():
         if ladder:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.deadline import NEVER, Deadline
 from diskret.solver import Solver, Status
 
 _BROKEN = 1e-7
@@ -43,10 +44,12 @@ class Movement:
 class Surroundings:
     """Equations between groups, asked about one group at a time.
 
-    `equations`: ``(m, k)``; ``equations @ z = 0`` for movements ``z``.
+    `equations`: ``(m, k)``; ``equations @ z = 0`` for movements ``z``. `deadline`: nothing is
+    answered after it.
     """
 
-    def __init__(self, equations: sparse.csr_array):
+    def __init__(self, equations: sparse.csr_array, deadline: Deadline = NEVER):
+        self._deadline = deadline
         self._equations = equations
         self._by_column = sparse.csc_array(equations)
         self._solver = Solver(presolve="off", solver="simplex")
@@ -61,7 +64,7 @@ class Surroundings:
         enough: float,
         most: int,
     ) -> Movement | None:
-        """The furthest movement of a group; None if the solver is in trouble.
+        """The furthest movement of a group; None if the solver is in trouble, or time is up.
 
         `sign`: 1 for up, -1 for down. `down`, `up`: how far each group can move, ``(k,)``. `rows`:
         equations to begin with, ascending; those of the group are added.
@@ -114,7 +117,7 @@ class Surroundings:
         )
         cost = np.where(column == at, -float(sign), 0.0)
         self._solver.load(cost, inside, columns=(-down[column], up[column]), rows=(0, 0))
-        if self._solver.run() is not Status.OPTIMAL:
+        if self._solver.run(self._deadline.seconds()) is not Status.OPTIMAL:
             return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
         return column, self._solver.x, self._solver.row_duals
 

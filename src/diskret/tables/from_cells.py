@@ -202,13 +202,17 @@ def locate(
         positions.append(position)
     shape = check_size(tuple(dimensions))
     at = np.ravel_multi_index(tuple(positions), shape).astype(np.int64)
-    found, how_often = np.unique(at, return_counts=True)
+    found, first, how_often = np.unique(at, return_index=True, return_counts=True)
     if np.any(how_often > 1):
         twice = found[how_often > 1]
         shown = describe_some(tuple(dimensions), twice)
-        raise InputError(
-            f"{len(twice):,} cells are there more than once: {shown}. Does by= name every column "
-            "of codes? Otherwise remove all rows of a cell but one"
+        again = int(np.setdiff1d(np.arange(len(at)), first)[0])
+        raise RecordError(
+            lambda place: (
+                f"{len(twice):,} cells are there more than once: {shown} ({place.named(again)} is "
+                "the first that repeats one). Does by= name every column of codes? Otherwise "
+                "remove all rows of a cell but one"
+            )
         )
     return tuple(dimensions), at
 

@@ -293,7 +293,8 @@ class Table:
             Column with the number of contributors, whole numbers. A weighted count is a `value`.
         largest
             Columns of the largest contributions x1, x2, … in this order; where contributions
-            may be negative, by size, with or without their signs.
+            may be negative, by size, with or without their signs. Nothing in place of one means
+            that there is no further contributor, and is refused where there may be one.
         magnitude
             Column of the sums of absolute contributions, the X of the rules where some are
             negative. Without it X is the least possible: the absolute value of the sum, or the

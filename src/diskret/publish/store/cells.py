@@ -24,7 +24,7 @@ from diskret.tables.read_public import of_structure
 from diskret.tables.requirements import Earlier
 
 #: What arrays a ledger keeps: whole and other numbers, truth values.
-_TYPES = ("<i8", "<i4", "<u8", "<u4", "<f8", "|b1")
+_TYPES = ("<i8", "<i4", "<u8", "<u4", "<f8", "|b1", "|u1")
 _PACKED = {"arrays": anything, "by": {"*": [str]}}
 # quick to write; slower levels make the file hardly smaller
 _LEVEL = 1
@@ -78,7 +78,7 @@ def row_of(earlier: Earlier) -> Row:
     who = earlier.contributions
     return Row(
         json.dumps(structure(seen), ensure_ascii=False, sort_keys=True),
-        _packed({}, cells),
+        packed({}, cells),
         None if who is None else _contributions_packed(who),
     )
 
@@ -93,7 +93,7 @@ def earlier_of(row: Row, entry: Entry, note: TableNote) -> Earlier:
 
 
 def _earlier(row: Row, entry: Entry, note: TableNote, source: str) -> Earlier:
-    _, cells = _unpacked(row.cells)
+    _, cells = unpacked(row.cells)
     content = parse_json(row.structure, source)
     shape = tuple(len(one["codes"]) for one in content["dimensions"])
     size = math.prod(shape)
@@ -203,11 +203,11 @@ def _contributions_packed(who: Contributions) -> bytes:
     if who.holding is not None:
         arrays["holding"] = who.holding
     arrays |= {f"mark {name}": marked for name, marked in who.marked.items()}
-    return _packed({"by": {name: list(codes) for name, codes in who.by.items()}}, arrays)
+    return packed({"by": {name: list(codes) for name, codes in who.by.items()}}, arrays)
 
 
 def _contributions(packed: bytes, source: str) -> Contributions:
-    said, arrays = _unpacked(packed)
+    said, arrays = unpacked(packed)
     by = {name: tuple(codes) for name, codes in said["by"].items()}
     leaf = checked(arrays, "leaf", Wanted("i", (None, len(by)), -1), source)
     if len(leaf) and any(leaf.max(axis=0) >= [len(codes) for codes in by.values()]):
@@ -232,7 +232,7 @@ def _contributions(packed: bytes, source: str) -> Contributions:
     )
 
 
-def _packed(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def packed(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """A line of JSON that says what follows, and the arrays, little-endian; compressed."""
     plain = {
         name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -243,9 +243,9 @@ def _packed(said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> byte
     return zlib.compress(b"".join([first, *(a.tobytes() for a in plain.values())]), _LEVEL)
 
 
-def _unpacked(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """What was packed; a `ValueError` if it was not packed by `_packed`."""
-    plain = zlib.decompress(packed)
+def unpacked(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What was packed; a `ValueError` if it was not packed by `packed`."""
+    plain = zlib.decompress(content)
     at = plain.index(b"\n") + 1
     said = parse_json(plain[:at].decode(), "what a ledger keeps of a table")
     check_form(said, _PACKED, "what a ledger keeps of a table")

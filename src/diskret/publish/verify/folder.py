@@ -14,6 +14,7 @@ from diskret.errors import InputError, VerificationError
 from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys, key_file
 from diskret.progress import Progress, silent
+from diskret.publish.bundle import CHECKSUMS, RESULTS, check_public
 from diskret.publish.derived import COMBINED, DERIVED, read_combined, read_derived
 from diskret.publish.difference import PREVIOUS, read_difference, read_outline
 from diskret.publish.digests import CERTIFICATE, check_content, check_digests, check_plain
@@ -112,6 +113,8 @@ def verify(
     """
     public, inside = _folders(Path(folder), None if internal is None else Path(internal))
     certificates = sorted(public.glob(f"*{CERTIFICATE}"))
+    if not certificates and (public / RESULTS).is_file():
+        return _verify_bundle(public, inside, _key(keys) if inside is not None else None)
     if not certificates:
         raise InputError(f"{public} holds no released table (no *{CERTIFICATE} file)")
     check_plain(public)
@@ -142,6 +145,16 @@ def verify(
     return VerifyReport(
         tuple(read), suppressed, inside is not None, secret is not None, tuple(lines)
     )
+
+
+def _verify_bundle(public: Path, inside: Path | None, keys: SecretKeys | None) -> VerifyReport:
+    """Check a folder of researchers' results; see `diskret.publish.bundle`."""
+    names = check_public(public)
+    lines = [f"{name}: files as they were accepted, by their checksums" for name in names]
+    if inside is not None:
+        check_content(public, inside, keys, (CHECKSUMS,))
+        lines += [_UNSEALED] if keys is None else []
+    return VerifyReport(tuple(names), 0, inside is not None, keys is not None, tuple(lines))
 
 
 def _folders(folder: Path, internal: Path | None) -> tuple[Path, Path | None]:

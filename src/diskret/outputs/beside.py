@@ -1,0 +1,155 @@
+"""What a result tells together with all that left before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.outputs.checked import Finding, Told
+from diskret.outputs.differences import Difference, Statements, smallest_difference
+from diskret.outputs.profile import Profile
+from diskret.outputs.sums import unsafe_difference, variables
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """What a result tells of the records of a project. Confidential.
+
+    Parameters
+    ----------
+    name
+        Of the result; "": the new one.
+    records
+        Shape (records,), uint64, ascending: the records that it tells something of; numbers of
+        the project, or fingerprints under the office's key.
+    unit
+        Shape (records,), uint64: whom they belong to, likewise.
+    told
+        The sets, for these records in this order.
+    """
+
+    name: str
+    records: NDArray[np.uint64]
+    unit: NDArray[np.uint64]
+    told: tuple[Told, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One grouping of one result, for all records that any result tells something of."""
+
+    result: str
+    names: Sequence[tuple[str, ...]]
+    sets: NDArray[np.int32]
+    values: NDArray[np.float64] | None
+
+
+def beside(earlier: Sequence[Statement], new: Statement, profile: Profile) -> list[Finding]:
+    """What follows from a new result together with those that left before, and from none alone.
+
+    Parameters
+    ----------
+    earlier
+        What has left.
+    new
+        What is to leave; its name is not looked at.
+    profile
+        The institution's rules.
+    """
+    statements = [*earlier, Statement("", new.records, new.unit, new.told)]
+    records, first = np.unique(
+        np.concatenate([one.records for one in statements]), return_index=True
+    )
+    whose = np.concatenate([one.unit for one in statements])[first]
+    unit = np.unique(whose, return_inverse=True)[1].astype(np.int32)
+    parts = [part for one in statements for part in _placed(one, records)]
+    found = [_counts(_finest(parts), unit, profile)]
+    for variable in variables([part.values for part in parts]):
+        own = _finest([parts[at] for at in variable.parts])
+        found.append(_sums(own, variable.values, unit, profile))
+    kept = {one.check: one for one in found[::-1] if one is not None}
+    return [kept[check] for check in ("difference", "rest", "too_large") if check in kept]
+
+
+def _placed(statement: Statement, records: NDArray[np.uint64]) -> list[_Part]:
+    at = np.searchsorted(records, statement.records)
+    placed: list[_Part] = []
+    for told in statement.told:
+        sets = np.full(len(records), -1, np.int32)
+        sets[at] = told.sets
+        values = None
+        if told.values is not None:
+            values = np.full(len(records), np.nan)
+            values[at] = np.where(told.sets >= 0, told.values, np.nan)
+        placed.append(_Part(statement.name, told.names, sets, values))
+    return placed
+
+
+def _finest(parts: Sequence[_Part]) -> list[_Part]:
+    """Parts without those that follow from another of the same result, as margins do."""
+    kept: list[_Part] = []
+    for part in sorted(parts, key=lambda one: -len(one.names)):
+        if not any(_follows(part, other) for other in kept):
+            kept.append(part)
+    return [part for part in parts if any(part is one for one in kept)]
+
+
+def _follows(part: _Part, other: _Part) -> bool:
+    if part.result != other.result or ((part.sets >= 0) != (other.sets >= 0)).any():
+        return False
+    whole = np.full(len(other.names) + 1, -1, np.int32)
+    whole[other.sets] = part.sets
+    return bool((whole[other.sets] == part.sets).all())
+
+
+def _counts(parts: Sequence[_Part], unit: NDArray[np.int32], profile: Profile) -> Finding | None:
+    statements, told_by, known = _statements(parts, unit)
+    found = smallest_difference(statements, profile.threshold, known)
+    return _finding("difference", found, statements, told_by, profile)
+
+
+def _sums(
+    parts: Sequence[_Part],
+    values: NDArray[np.float64],
+    unit: NDArray[np.int32],
+    profile: Profile,
+) -> Finding | None:
+    statements, told_by, known = _statements(parts, unit)
+    found = unsafe_difference(statements, values, profile, known)
+    return _finding("rest", found, statements, told_by, profile)
+
+
+def _statements(
+    parts: Sequence[_Part], unit: NDArray[np.int32]
+) -> tuple[Statements, list[str], list[NDArray[np.bool_]]]:
+    """The cells of some parts, the result that each is of, and which are old and new."""
+    names = [label for part in parts for label in part.names]
+    told_by = [part.result for part in parts for _ in part.names]
+    sizes = [len(part.names) for part in parts]
+    old = np.array([bool(name) for name in told_by], bool)
+    made = Statements.made(tuple(names), [part.sets for part in parts], sizes, unit)
+    return made, told_by, [old, ~old]
+
+
+def _finding(
+    check: str,
+    found: Difference,
+    statements: Statements,
+    told_by: Sequence[str],
+    profile: Profile,
+) -> Finding | None:
+    check = "too_large" if found.unresolved else check
+    verdict = profile.verdict(check)
+    if verdict == "pass" or not (found.unresolved or found.statements):
+        return None
+    others = sorted({told_by[one] for one in found.statements} - {""})
+    places = [_place(told_by[one], statements.names[one]) for one in found.statements]
+    blanks = {"other": ", ".join(others), "units": found.units}
+    return Finding(check, verdict, tuple(places), blanks)
+
+
+def _place(result: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"{result}: {labels[0]}", *labels[1:]) if result else labels
