@@ -51,6 +51,7 @@ LAZY = {
     "diskret.protect.write_internal": WRITTEN,
     "diskret.risk.frequency_kernels": COMPILED,
     "diskret.risk.line_kernels": COMPILED,
+    "diskret.risk.robust_kernels": COMPILED,
     "diskret.risk.suda_kernels": COMPILED,
     "diskret.risk.synthetic_kernels": COMPILED,
     "diskret.rounding.small_count_kernels": COMPILED,

@@ -1,5 +1,6 @@
 """Projects that last, the desk and its bundle: nothing is lost, nothing can be changed."""
 
+import dataclasses
 import json
 import multiprocessing
 import shutil
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 import diskret as dk
 from diskret.cli.main import app
 from diskret.errors import InputError, ProofError, VerificationError
-from diskret.outputs import Desk, Profile, Project, crosstab, model
+from diskret.outputs import Desk, Finding, Profile, Project, crosstab, model
 from diskret.publish.verify.folder import verify
 
 RULES = Profile(threshold=10, excepting=("head",), verdicts={"zero": "pass"})
@@ -111,6 +112,20 @@ def test_what_was_accepted_meanwhile_is_looked_at_again(place, desk):
     desk.decide("towns", "everybody", "refuse", who="Lee", why="see young")
     with pytest.raises(InputError, match="was decided already"):
         desk.decide("towns", "everybody", "accept", who="head", why="after all")
+
+
+def test_what_a_model_leaves_open_by_itself_stays_open_at_the_desk(place, desk, monkeypatch):
+    """Its own combinations of regressors could not all be tried; so it is for review, always."""
+    draw = np.random.default_rng(1)
+    frame = people().assign(pay=draw.normal(50, 5, 60), years=draw.normal(size=60))
+    project = made(place, desk.keys, frame)
+    checked = crosstab(frame.town, frame["all"], profile=RULES)
+    open_one = dataclasses.replace(checked, findings=(Finding("too_large", "review"),))
+    monkeypatch.setattr("diskret.outputs.tables.judged", lambda *_: open_one)
+    project.submit(project.check(crosstab, frame.town, frame["all"]), "open", who="Kim")
+    assert desk.judged("towns", "open").verdict == "review"
+    with pytest.raises(ProofError, match="must not leave"):
+        desk.decide("towns", "open", "accept", who="head")
 
 
 def decided(place, keys, name, answers):

@@ -157,3 +157,14 @@ def test_answers_of_a_model_of_several_are_looked_at():
     data.iloc[:4, data.columns.get_loc("answer")] = 7
     checked = dk.check.model(smf.mnlogit("answer ~ size", data).fit(disp=0))
     assert found(checked)["support"] == (("answer = 3",),) or "support" in found(checked)
+
+
+def test_two_regressions_that_differ_by_one_firm():
+    data = firms()
+    project = dk.check.Project(data)
+    formula = "turnover ~ size + C(region)"
+    project.accept(project.check(dk.check.ols, formula, data), "all")
+    later = data.drop(index="firm 77")
+    assert dk.check.ols(formula, later).verdict == "pass"
+    assert "difference" in found(project.check(dk.check.ols, formula, later))
+    assert project.check(dk.check.logit, "export ~ size", data).verdict == "pass"

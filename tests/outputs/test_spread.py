@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
+from diskret.outputs import Profile, model
 from diskret.outputs.influence import influence, leverage
 from diskret.outputs.spread import spread
 
@@ -110,3 +111,27 @@ def test_regressors_too_close_to_tell():
     assert sm.OLS(y, x).fit().fittedvalues[17] == pytest.approx(y[17], abs=1e-3)
     assert influence(x, None, None, 10, 0.9).close
     assert not influence(np.column_stack([x[:, :2], x[:, 1]]), None, None, 10, 0.9).close
+
+
+@examples(100)
+@given(st.integers(0, 10**6))
+def test_no_model_passes_that_few_units_are_alone_in(seed):
+    """All sets of units are tried by hand; noise, dummies, products and sums of regressors."""
+    draw = np.random.default_rng(seed)
+    number = int(draw.integers(14, 24))
+    columns = [np.ones(number)]
+    for kind in draw.integers(0, 4, draw.integers(1, 4)):
+        other = columns[draw.integers(len(columns))]
+        columns.append(
+            {
+                0: draw.normal(size=number),
+                1: (draw.random(number) < draw.choice([0.1, 0.3, 0.5])) * 1.0,
+                2: other * (draw.random(number) < 0.8),
+                3: other + (draw.random(number) < 0.1),
+            }[int(kind)]
+        )
+    x, owner = np.column_stack(columns), draw.integers(0, number, number)
+    fitted = sm.OLS(draw.normal(100, 10, number), x).fit()
+    rules = Profile(threshold=3, freedom=3, dominance=None, p_percent=None)
+    if few_alone(x, owner, 3):
+        assert model(fitted, unit=owner, profile=rules).verdict != "pass"

@@ -324,6 +324,26 @@ def test_a_group_of_those_without_a_category_is_shown_by_polars():
     assert found(groupby(frame.to_pandas(), "r", {"v": "count"})) == {"missing": {("r",)}}
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: groupby(f, "region", {"pay": "mean"}),
+        lambda f: quantile(f, "pay", 0.5, "region"),
+        lambda f: ratio(f, "more", "pay", "region"),
+        lambda f: concentration(f, "pay", "region"),
+        lambda f: mode(f, "pay", "region"),
+        lambda f: pivot_table(f, "pay", "region"),
+        lambda f: boxplot(f, "pay", "region"),
+    ],
+)
+def test_missing_values_are_told(call):
+    frame = pd.DataFrame({"region": ["N"] * 60 + ["S"] * 60, "pay": [1.0, 2.0, 3.0] * 40})
+    frame["more"] = frame.pay + 1
+    assert "missing" not in found(call(frame))
+    frame.loc[70, "pay"] = np.nan
+    assert {place[0] for place in found(call(frame))["missing"]} == {"S"}
+
+
 def test_what_is_not_known_is_for_a_person():
     frame = records(1)
     for function in ("first", "nunique", lambda values: values.max()):

@@ -19,6 +19,7 @@ from diskret.tables.public_files import (
     public_cells,
     structure,
 )
+from diskret.tables.read_public import of_structure
 
 TREE = Hierarchy(
     ("Total", "01", "01a", "01b", "02"),
@@ -295,3 +296,15 @@ def test_an_absurd_structure_takes_no_memory(tmp_path):
     (tmp_path / "firms.csv").write_text(f"{header}\n{row}\n", encoding="utf-8")
     with pytest.raises(InputError, match="more than can be read"):
         Published.read(tmp_path)
+
+
+def test_a_structure_and_its_arrays_agree_about_published_intervals():
+    table = a_published()
+    bounds = np.zeros(table.shape, dtype=np.int64)
+    arrays = (table.value, table.suppressed, table.empty)
+    said = structure(table)
+    assert of_structure(Published, said, *arrays).sides == ()
+    with pytest.raises(InputError, match="'intervals'"):
+        of_structure(Published, said | {"intervals": True}, *arrays)
+    with pytest.raises(InputError):
+        of_structure(Published, said, *arrays, bounds, bounds)

@@ -159,7 +159,15 @@ class Cells:
         """The values of the records by cell and size; where each cell begins; how many it has."""
         at, values = self.records
         number = np.bincount(at, minlength=len(self.names))
-        return values[np.lexsort((values, at))], np.cumsum(number) - number, number
+        cell = at[self._by_size]
+        short = cell.astype(np.uint16) if len(self.names) <= _SHORT else cell  # sorted in no time
+        order = self._by_size[np.argsort(short, kind="stable")]
+        return values[order], np.cumsum(number) - number, number
+
+    @cached_property
+    def _by_size(self) -> NDArray[np.intp]:
+        """The records that are used, in the order of their values; totals have the same ones."""
+        return np.argsort(self.records[1]) if self.parts is None else self.parts._by_size
 
     @cached_property
     def _all_used(self) -> bool:
@@ -223,3 +231,4 @@ def _largest(
 
 
 _SOME = 20_000
+_SHORT = 2**16  # cells

@@ -5,17 +5,18 @@ from __future__ import annotations
 import getpass
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import diskret.unrepeatable as unrepeatable
-from diskret.errors import InputError, ProofError
+from diskret.errors import InputError
 from diskret.io.from_json import parse_json
 from diskret.keys import SecretKeys
-from diskret.outputs.beside import Statement, beside
+from diskret.outputs.beside import Statement
 from diskret.outputs.bundle import write_bundle
 from diskret.outputs.checked import Checked, worst
+from diskret.outputs.decisions import check_exception, judged_again
 from diskret.outputs.events import Event, Item, event_of, item_of, items_of
 from diskret.outputs.kept import Submitted, kept_of, submitted_of
 from diskret.outputs.profile import Profile
@@ -210,7 +211,7 @@ class Desk:
             own = [one for one in items_of(_events(entries), project) if one.name == result]
             if not result.strip() or any(one.state in ("accepted", "refused") for one in own):
                 raise InputError(f"name={result!r} is taken or empty: results go by their names")
-            verdict = worst([one.verdict for one in submitted.findings])
+            verdict = worst([one.verdict for one in (*submitted.findings, *submitted.together)])
             event = Event(0, project, "submitted", result, _who(who), _now(), why, verdict)
             self._add(connection, event, kept_of(submitted))
 
@@ -360,42 +361,6 @@ class Desk:
         earlier = self._accepted(connection, entries, project)
         earlier = [one for one in earlier if one.name != own.statement.name]
         return judged_again(own, earlier, profile)
-
-
-#: Checks that look at what has left.
-TOGETHER = ("difference", "rest", "too_large")
-
-
-def judged_again(own: Submitted, earlier: Sequence[Statement], profile: Profile) -> Checked:
-    """A result with its own findings, and what follows beside all that has left."""
-    alone = [one for one in own.findings if one.check not in TOGETHER]
-    found = [*alone, *beside(earlier, replace(own.statement, name=""), profile)]
-    return Checked(
-        own.kind,
-        None,
-        own.made,
-        tuple(found),
-        profile,
-        name=own.statement.name,
-        command=own.command,
-    )
-
-
-def check_exception(checked: Checked, name: str, who: str, why: str) -> None:
-    """Refuse an exception that nobody makes who may.
-
-    Raises
-    ------
-    ProofError
-        `who` or `why` is missing, or `who` may not let go what failed.
-    """
-    said = " ".join(checked.reasons())
-    if not who or not why:
-        raise ProofError(f"{name} must not leave: {said} Name who= excepts it, and why=.")
-    if checked.verdict == "fail" and who not in checked.profile.excepting:
-        raise ProofError(
-            f"{name} must not leave: {said} {who!r} is not named in excepting of the profile."
-        )
 
 
 def _events(entries: Sequence[Logged]) -> list[Event]:

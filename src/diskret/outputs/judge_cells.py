@@ -46,7 +46,7 @@ LARGEST = Statistic("concentration", (*_SUM, "extremes"), lambda cells: cells.la
 #: Points of a figure, each a cell.
 POINTS = Statistic("figure", ("points",))
 #: Nothing of its own; what else is shown tells of these cells, too.
-NOTHING = Statistic("concentration", ())
+NOTHING = Statistic("concentration", ("missing",))
 MODE = Statistic("modes", ("threshold", "few_share", "nearly_all", "missing"), modes)
 
 #: Name as pandas and Polars have it → what is checked.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,12 @@ class Submitted:
 
     Parameters
     ----------
-    kind, made, findings, command
+    kind, made, command
         As of `Checked`.
+    findings
+        What was found of the result alone.
+    together
+        What was found beside all that had left when it was submitted.
     files
         Name → content of the files that leave.
     statement
@@ -37,17 +41,21 @@ class Submitted:
     kind: str
     made: tuple[str, ...]
     findings: tuple[Finding, ...]
+    together: tuple[Finding, ...]
     command: str
     files: Mapping[str, bytes]
     statement: Statement
 
 
-def submitted(checked: Checked, name: str, statement: Statement) -> Submitted:
-    """What is kept of a checked result."""
+def submitted(
+    checked: Checked, alone: tuple[Finding, ...], name: str, statement: Statement
+) -> Submitted:
+    """What is kept of a checked result; `alone`: those of its findings that need no other."""
     return Submitted(
         checked.kind,
         checked.made,
-        checked.findings,
+        alone,
+        tuple(one for one in checked.findings if one not in alone),
         checked.command,
         files_of(checked.output, name),
         statement,
@@ -93,7 +101,8 @@ def kept_of(result: Submitted) -> Kept:
     said = {
         "kind": result.kind,
         "made": result.made,
-        "findings": [[one.check, one.verdict, one.places, one.blanks] for one in result.findings],
+        "findings": _texts(result.findings),
+        "together": _texts(result.together),
         "command": result.command,
         "files": [*result.files],
         "told": [[told.names, told.variable] for told in result.statement.told],
@@ -120,11 +129,27 @@ def submitted_of(kept: Kept, name: str) -> Submitted:
             labels = tuple(tuple(map(str, one)) for one in names)
             told.append(Told(sets.astype(np.int32), labels, None, values, str(variable)))
         files = {one: arrays[f"file {at}"].tobytes() for at, one in enumerate(said["files"])}
-        findings = tuple(
-            Finding(check, verdict, tuple(map(tuple, places)), blanks)
-            for check, verdict, places, blanks in said["findings"]
-        )
+        findings, together = _findings(said["findings"]), _findings(said["together"])
     except (InputError, ValueError, KeyError, TypeError, zlib.error) as error:
         raise VerificationError(f"the ledger is damaged: {source}: {error}") from None
     statement = Statement(name, records, unit, tuple(told))
-    return Submitted(said["kind"], tuple(said["made"]), findings, said["command"], files, statement)
+    return Submitted(
+        said["kind"],
+        tuple(said["made"]),
+        findings,
+        together,
+        said["command"],
+        files,
+        statement,
+    )
+
+
+def _texts(findings: Sequence[Finding]) -> list[list[Any]]:
+    return [[one.check, one.verdict, one.places, dict(one.blanks)] for one in findings]
+
+
+def _findings(said: Sequence[Sequence[Any]]) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(check, verdict, tuple(map(tuple, places)), blanks)
+        for check, verdict, places, blanks in said
+    )

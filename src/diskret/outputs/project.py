@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from diskret.errors import InputError, ProofError
 from diskret.keys import SecretKeys, keyed_numbers
 from diskret.outputs.beside import Statement, beside
 from diskret.outputs.checked import Checked, Finding, Told
-from diskret.outputs.desk import TOGETHER, Desk, Settings, check_exception
+from diskret.outputs.decisions import check_exception
+from diskret.outputs.desk import Desk, Settings
 from diskret.outputs.kept import submitted
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
@@ -91,7 +92,8 @@ class Project:
         self._owners = self._names if numbers is None else numbers.astype(np.uint64)
         self._profile = Profile.read(profile)
         self._accepted: list[Accepted] = []
-        self._checked: WeakSet[Checked] = WeakSet()
+        #: what was found of each result alone
+        self._checked: WeakKeyDictionary[Checked, tuple[Finding, ...]] = WeakKeyDictionary()
         self._desk: Desk | None = None
         self.name = ""
 
@@ -239,21 +241,16 @@ class Project:
         if name in {one.name for one in self._accepted} or not name:
             raise InputError(f"name={name!r} is taken or empty: results go by their names")
         self._check_own(checked)
+        now = self._differences(checked)
+        today = replace(checked, findings=(*self._checked[checked], *now))
+        said = {(one.check, one.places) for one in checked.findings}
+        if self._desk is None and any((one.check, one.places) not in said for one in now):
+            raise ProofError(f"{name}: other results have left since; check it again")
+        if today.verdict != "pass":  # refused before anything is entered
+            check_exception(today, name, who, why)
         if self._desk is not None:
-            # what failed is refused before anything is entered
-            now = self._differences(checked)
-            alone = [one for one in checked.findings if one.check not in TOGETHER]
-            today = replace(checked, findings=(*alone, *now))
-            if today.verdict != "pass":
-                check_exception(today, name, who, why)
             self.submit(checked, name, who=who or None)
             self._desk.decide(self.name, name, "accept", who=who or None, why=why)
-        else:
-            if checked.verdict != "pass":
-                check_exception(checked, name, who, why)
-            known = {finding.check for finding in checked.findings}
-            if any(finding.check not in known for finding in self._differences(checked)):
-                raise ProofError(f"{name}: other results have left since; check it again")
         self._accepted.append(Accepted(name, replace(checked, name=name), who, why))
 
     def submit(
@@ -283,7 +280,8 @@ class Project:
             raise InputError(
                 "the project is not kept in a ledger; make it with dk.check.Project.create"
             )
-        kept = submitted(checked, name, self._stated(checked, name))
+        statement = self._stated(checked, name)
+        kept = submitted(checked, self._checked[checked], name, statement)
         self._desk.submit(self.name, name, kept, who=who, why=request)
 
     def _check_own(self, checked: Checked) -> None:
@@ -294,10 +292,10 @@ class Project:
 
     def _beside(self, checked: Checked) -> Checked:
         """The result with what is found beside all that has left."""
-        found = [*self._doubts(checked), *self._differences(checked)]
+        alone = (*checked.findings, *self._doubts(checked))
         made = (*checked.made, "records", "difference", "rest")
-        whole = replace(checked, made=made, findings=(*checked.findings, *found))
-        self._checked.add(whole)
+        whole = replace(checked, made=made, findings=(*alone, *self._differences(checked)))
+        self._checked[whole] = alone
         return whole
 
     def _doubts(self, checked: Checked) -> list[Finding]:

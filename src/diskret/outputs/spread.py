@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.outputs.fitted import Numbers
 
+_TRIES = 300  # combinations that are tried where several directions are free
 _TOLERANCE = 1e-6  # of a record that is a combination of others, relative to its size
 
 
@@ -94,7 +97,7 @@ def spread(x: Numbers, units: NDArray[np.int32] | None, threshold: int) -> Sprea
     for _ in range(threshold):
         found = _independent(rows, left, rank)
         if found is None:
-            return Spread(False, _alone(x, size, rows[left], units, threshold))
+            return Spread(False, _alone(x, size, rows, left, units, threshold))
         left &= ~np.isin(owner, owner[found])
     return Spread(True)
 
@@ -103,19 +106,32 @@ def _alone(
     x: Numbers,
     size: Numbers,
     rows: Numbers,
+    left: NDArray[np.bool_],
     units: NDArray[np.int32] | None,
     threshold: int,
 ) -> Numbers | None:
-    """A combination that is zero on some rows, if it is zero for all but few units, not for all."""
-    _, single, directions = np.linalg.svd(np.vstack([rows, np.zeros((x.shape[1], x.shape[1]))]))
-    for direction in directions[single <= _TOLERANCE * single.max(initial=1)]:
+    """A combination that is zero on the rows left, if it is zero for all but few units, not all."""
+    width = x.shape[1]
+    _, single, directions = np.linalg.svd(np.vstack([rows[left], np.zeros((width, width))]))
+    free = directions[single <= _TOLERANCE * single.max(initial=1)]
+    for direction in _candidates(free, rows[~left]):
         factors = np.where(np.abs(direction) > _TOLERANCE, direction, 0) / size
-        scale = np.abs(x) @ np.abs(factors)
-        inside = np.abs(x @ factors) > _TOLERANCE * scale
+        inside = np.abs(x @ factors) > _TOLERANCE * (np.abs(x) @ np.abs(factors))
         number = number_of_units(inside, units)
         if 0 < number < threshold:
             return factors
     return None
+
+
+def _candidates(free: Numbers, rows: Numbers) -> Iterator[Numbers]:
+    """Combinations of free directions: each, and those that are zero on as many rows as can be."""
+    yield from free
+    if len(free) < 2:
+        return
+    values = np.unique((rows @ free.T).round(9), axis=0)
+    values = values[np.abs(values).max(axis=1) > _TOLERANCE]
+    for some in islice(combinations(range(len(values)), len(free) - 1), _TRIES):
+        yield np.linalg.svd(values[list(some)])[2][-1] @ free
 
 
 def number_of_units(inside: NDArray[np.bool_], units: NDArray[np.int32] | None) -> int:

@@ -151,7 +151,9 @@ def of_structure(
     """A published table from its [structure][diskret.tables.public_files.structure] and arrays."""
     path = Path(source)
     outline, _ = _read_outline(path, content, _member(path, content, "name", str))
-    return kind.of(outline, value, suppressed, empty, lower, upper)
+    published = kind.of(outline, value, suppressed, empty, lower, upper)
+    _check_nothing_else(path, content, published, published.sides)
+    return published
 
 
 def _check_nothing_else(

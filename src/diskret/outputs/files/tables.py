@@ -83,8 +83,8 @@ def look(
             others.append((*place, name))
             continue
         counted += 1
-        for row, one in enumerate(numbers, 1):
-            where = (*place, name, str(row))
+        for row, one in enumerate(numbers):
+            where = (*place, name, *_row(columns, said, row))
             if one is not None and 0 < one < profile.threshold:
                 few.append(where)
             elif one == 0:
@@ -96,6 +96,17 @@ def look(
     if others or not counted:  # texts alone may be anything
         found.append(Found("unknown", others))
     return found
+
+
+def _row(columns: Mapping[str, Sequence[Any]], said: Said, row: int) -> tuple[str, ...]:
+    """What a row is called: by its texts, or by its number where it has none."""
+    values = {name: values[row] for name, values in columns.items() if row < len(values)}
+    texts = [
+        str(value).strip()
+        for name, value in values.items()
+        if value is not None and (name in said.labels or _number(value) is None)
+    ]
+    return tuple(text for text in texts if text) or (str(row + 1),)
 
 
 def _identifies(name: str, values: Sequence[Any]) -> bool:
