@@ -20,7 +20,8 @@ from diskret import risk
 def main(sizes: list[int]) -> None:
     """Print a table of seconds and peak megabytes."""
     draw = np.random.default_rng(1)
-    risk.synthetic(*(persons(200, draw) for _ in range(2)), ["age", "town"], "ill")  # compiles
+    first, second = (persons(200, draw) for _ in range(2))
+    risk.synthetic(first, second, ["age", "town"], "ill")  # compiles
     print(f"{'records':>10} {'CPU s':>7} {'MB':>6}")
     for n in sizes:
         known, made, others = (persons(n, draw) for _ in range(3))

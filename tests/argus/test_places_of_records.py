@@ -5,7 +5,7 @@ import re
 import pytest
 from argus_jobs import BATCH, METADATA, RECORDS, written
 
-from diskret import argus
+from diskret import Result, argus
 from diskret.errors import InputError
 
 FREE = re.sub(" +", ";", RECORDS)
@@ -116,6 +116,7 @@ def test_a_largest_contribution_that_is_not_told_is_no_zero(tmp_path):
     assert argus.run(written(tmp_path, **{"job.arb": JUDGED.format("FREQ(3,20)"), **files})).tables
     told = {"c.tab": CELLS.format("90", ""), "c.rda": OF_CELLS}
     (found,) = argus.run(written(tmp_path, **{"job.arb": JUDGED.format("NK(1,75)"), **told})).tables
+    assert isinstance(found.result, Result)
     assert found.result.sensitivity.unsafe.tolist() == [False, True, False]
 
 

@@ -79,7 +79,8 @@ def check(records, question, rows, folder):
 @examples(15, phases=PHASES)
 @given(asked=questions(), rows=st.integers(1, 9))
 def test_duckdb_writes_what_it_gives_in_memory(tmp_path_factory, asked, rows):
-    check(*asked, rows, tmp_path_factory.mktemp("duckdb"))
+    records, question = asked
+    check(records, question, rows, tmp_path_factory.mktemp("duckdb"))
 
 
 @examples(5, phases=PHASES)

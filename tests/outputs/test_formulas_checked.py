@@ -72,6 +72,7 @@ def test_names_of_who_wrote_the_formula_are_known():
     def halved(values):
         return half * values
 
+    assert halved(3) == 1.5
     checked = dk.check.ols("turnover ~ halved(size)", firms())
     assert checked.verdict == "pass"
     project = dk.check.Project(firms())
