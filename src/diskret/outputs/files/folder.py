@@ -107,7 +107,7 @@ def folder(
     >>> _ = (place / "firms.csv").write_text("region,n\nN,120\nS,4\n", encoding="utf-8")
     >>> checked = folder(place)
     >>> checked.verdict, checked.files["firms.csv"].reasons()
-    ('fail', ['Fewer than 10 units. Here: n, 2.'])
+    ('fail', ['Fewer than 10 units. Here: n, S.'])
     """
     rules = Profile.read(profile)
     place = Path(path)
