@@ -185,6 +185,17 @@ def test_a_point_between_thousands_is_no_reason_to_state_decimals(tmp_path, read
         read(path)
 
 
+@pytest.mark.parametrize("read", [tabulated, of_cells])
+def test_round_thousands_are_not_read_as_a_thousandth(tmp_path, read):
+    """2.000 is no fraction, so nothing else would notice."""
+    path = written(tmp_path, "region;v\nN;20\nS;2.000\n")
+    with pytest.raises(InputError, match=r"line 3.*between thousands, say so: thousands") as told:
+        read(path)
+    assert "2.000" in str(told.value)
+    for plain in ("2000.000", "0.000", "2.0000", "2.00"):
+        read(written(tmp_path, f"region;v\nN;20\nS;{plain}\n"))
+
+
 def test_numbers_that_look_like_thousands_are_warned_of(tmp_path):
     path = written(tmp_path, "region;v\nN;1.234\nS;20\n")
     with pytest.warns(UserWarning, match=r"firms.csv: the numbers in column 'v'.*1\.234"):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from diskret.errors import InputError
-from diskret.io.columns import decimals_advice
+from diskret.io.columns import OF_THOUSANDS, decimals_advice
 
 Kind = Literal["text", "integer", "decimal", "float", "other", "unusable"]
 
@@ -242,6 +242,11 @@ def _whole(
         what = f"texts that are no numbers below 10^20 in column {column.name!r}"
         as_text = "write 1234.5, not 1.234,5 or 1_234.5, or say decimal= and thousands= of the file"
         checks.append(Check(column, unreadable, what, as_text))
+        if decimals is not None and decimals < 3 and not rounded:
+            # 1.234 is refused below as a fraction; 2.000 would pass as 2
+            doubtful = f"{text} LIKE '%.000' AND ABS({number}) BETWEEN 1 AND 999"
+            what = f"numbers that may be thousands, as 2.000, in column {column.name!r}"
+            checks.append(Check(column, doubtful, what, OF_THOUSANDS))
     if rounded:
         wrong = f"NOT COALESCE({number} {within}, FALSE)"
         checks.append(Check(column, wrong, problem, remedy, decimals))

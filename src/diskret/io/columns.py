@@ -22,6 +22,11 @@ from diskret.io.record_errors import Place, RecordError
 _EXAMPLES = 5
 #: A number with a point and three digits behind it, which may be one of thousands.
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*")
+#: What to do about it.
+OF_THOUSANDS = (
+    'if the point stands between thousands, say so: thousands="." and decimal="," of the file; '
+    "else state decimals=3, or round them first"
+)
 
 
 def column(table: pa.Table, name: str) -> pa.ChunkedArray:
@@ -93,6 +98,8 @@ def scaled_integers(
         return _from_floats(values, name, decimals, round_values)
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         values = pc.utf8_trim_whitespace(values.cast(pa.string()))
+        if decimals < 3 and not round_values:
+            _refuse_thousands(values, name)
     try:
         if round_values and not pa.types.is_integer(values.type):
             values = pc.round(values.cast(pa.decimal128(38, 18)), decimals, "half_up")
@@ -109,6 +116,18 @@ def scaled_integers(
             )
         )
     return low
+
+
+def _refuse_thousands(text: pa.ChunkedArray, name: str) -> None:
+    """2.000 may be two or two thousand; 1.234 is refused as a fraction anyway."""
+    doubtful = np.flatnonzero(pc.match_substring_regex(text, r"^[+-]?[1-9][0-9]{0,2}\.000$"))
+    if len(doubtful):
+        raise RecordError(
+            lambda place: (
+                f"{len(doubtful):,} values in {name!r} may be thousands (first in "
+                f"{place.named(doubtful[0])}: {text[int(doubtful[0])].as_py()}); {OF_THOUSANDS}"
+            )
+        )
 
 
 def _from_floats(
@@ -155,10 +174,7 @@ else state decimals=3, or round them first'
     """
     values = list(values)
     if values and all(isinstance(value, str) and _THOUSANDS.fullmatch(value) for value in values):
-        return (
-            'if the point stands between thousands, say so: thousands="." and decimal="," of the '
-            "file; else state decimals=3, or round them first"
-        )
+        return OF_THOUSANDS
     meant, written = 0, 0
     for value in values:
         try:
