@@ -285,7 +285,8 @@ def results(public):
 
 
 def checksum(public):
-    changed(public / "checksums" / "pay.csv.txt", "a", "b")
+    path = public / "checksums" / "pay.csv.txt"
+    path.write_text(path.read_text()[::-1])  # whichever digits it has
 
 
 def added(public):
