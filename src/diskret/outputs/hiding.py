@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.attack import Attacker
 from diskret.errors import InputError
+from diskret.outputs.beside import within
 from diskret.outputs.checked import Checked, Finding, Told
 from diskret.outputs.profile import Profile
 from diskret.outputs.tables import crosstab
@@ -101,7 +103,8 @@ def suppressed(
         frame["value"] = np.asarray(values, np.float64)[kept]
         measure = {"value": "value", "decimals": decimals, "round_values": True}
     table = tabulate(pd.DataFrame(frame), by={"row": None, "column": None}, unit="unit", **measure)
-    result = suppress(table, _rule(rules, values is not None))
+    # a contributor, also to counts: then what totals leave of hidden cells is judged as well
+    result = suppress(table, _rule(rules, values is not None), attacker=Attacker(contributor=True))
     order = [_places(result.published.dimensions[at].hierarchy.codes, "rc"[at]) for at in (0, 1)]
     number = result.published.value[np.ix_(*order)] / 10.0**result.published.decimals
     hidden = result.published.suppressed[np.ix_(*order)]
@@ -110,13 +113,15 @@ def suppressed(
     if not hidden.any() and values is None:
         output = base.output
     gone = _names(hidden, [str(one) for one in row_names], [str(one) for one in column_names])
+    told = tuple(_shown(told, gone) for told in base.told)
+    together = [one for one in within(told, owners, rules) if one.verdict != "pass"]
     return Checked(
         base.kind,
         output,
-        (*base.made, "suppressed"),
-        tuple(_left(base.findings, gone)),
+        (*base.made, "suppressed", "within"),
+        (*_left(base.findings, gone), *together),
         rules,
-        tuple(_shown(told, gone) for told in base.told),
+        told,
         base.made_from,
         certificate=result.certificate,
     )

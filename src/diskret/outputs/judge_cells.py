@@ -84,6 +84,9 @@ class Part:
         What the values of the cells are called.
     label
         What the statistic is called where there are several.
+    told
+        Whether its cells are of records, so that they say what the result tells of which; not
+        where they are of contributions of units.
     """
 
     statistic: Statistic
@@ -91,6 +94,7 @@ class Part:
     shape: tuple[int, ...] = ()
     variable: str = ""
     label: tuple[str, ...] = ()
+    told: bool = True
 
 
 def judge(

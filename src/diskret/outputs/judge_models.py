@@ -15,6 +15,7 @@ from diskret.outputs.differences import Statements, smallest_difference
 from diskret.outputs.fitted import Fit, Numbers
 from diskret.outputs.influence import influence
 from diskret.outputs.judge_cells import STATISTICS, Part, dominated, estimated, judge
+from diskret.outputs.pairs import two_values
 from diskret.outputs.profile import Profile
 from diskret.outputs.spread import first_records, number_of_units, spread, usual
 
@@ -35,6 +36,7 @@ CHECKS = (
     "saturated",
     "sum_of_products",
     "residual_sum",
+    "within",
 )
 
 
@@ -128,17 +130,6 @@ def _reference(fit: Fit, told: Sequence[Told], units: Units, rules: Profile) -> 
         return []
     place = (" ± ".join(names[one][0] for one in found.statements),)
     return [Finding("reference", rules.verdict("reference"), (place,), blanks)]
-
-
-def two_values(column: Numbers) -> tuple[float, float] | None:
-    """The two values of a variable that has just two."""
-    head = np.unique(column[:1000])
-    if len(head) > 2:
-        return None
-    low, high = float(column.min()), float(column.max())
-    if low == high or not ((column == low) | (column == high)).all():
-        return None
-    return low, high
 
 
 def few_in_pairs(
