@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -107,11 +107,12 @@ def fit_of(results: Any) -> Fit | None:
     rows = None if labels is None else np.asarray(labels)
     residuals = np.asarray(results.resid, np.float64) if name in ("OLS", "WLS") else None
     dependent = _dependent(model, name, y)
+    names = apart([*map(str, model.exog_names)][: x.shape[1]], dependent)  # thresholds come after
     if name == "PHReg":
         freedom = float(dependent[_EVENT].sum()) - x.shape[1]
     return Fit(
         x,
-        tuple(map(str, model.exog_names))[: x.shape[1]],  # thresholds have names too
+        names,
         dependent,
         rows,
         prior,
@@ -123,6 +124,24 @@ def fit_of(results: Any) -> Fit | None:
         type(model).__name__,
         clusters,
     )
+
+
+def apart(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
+    """The names, each with a number if it is taken or comes again.
+
+    >>> apart(["a", "b", "b"], ["a"])
+    ('a (2)', 'b', 'b (2)')
+    """
+    known = {*taken}
+    found: list[str] = []
+    for name in names:
+        number, own = 1, name
+        while own in known:
+            number += 1
+            own = f"{name} ({number})"
+        known.add(own)
+        found.append(own)
+    return tuple(found)
 
 
 def counted(fit: Fit, units: NDArray[np.int32] | None) -> tuple[Fit, NDArray[np.int32] | None]:
@@ -190,10 +209,24 @@ def _understood() -> tuple[type, ...]:
 def _dependent(model: Any, name: str, y: Numbers) -> Mapping[str, Numbers]:
     label = str(getattr(model, "endog_names", "y"))
     if name in ("MNLogit", "OrderedModel"):
-        return {f"{label} = {one:g}": (y == one).astype(np.float64) for one in np.unique(y)}
+        called = getattr(model, "_ynames_map", None) or dict(
+            enumerate(getattr(model, "labels", ()))
+        )
+        return {
+            f"{label} = {_plain(called.get(int(one), one))}": (y == one).astype(np.float64)
+            for one in np.unique(y)
+        }
     if name == "PHReg":
         return {label: y, _EVENT: np.asarray(model.status, np.float64)}
     return {label: y}
+
+
+def _plain(answer: Any) -> str:
+    """An answer as it is written: a whole number without its fraction."""
+    try:
+        return f"{float(answer):g}"
+    except ValueError:
+        return str(answer)
 
 
 # ── how much each record counts ─────────────────────────────────────────────────────
