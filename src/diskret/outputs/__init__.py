@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from diskret.outputs.grouped import describe as describe
     from diskret.outputs.grouped import groupby as groupby
     from diskret.outputs.grouped import quantile as quantile
-    from diskret.outputs.hiding import suppressed as suppressed
     from diskret.outputs.hypotheses import chi2 as chi2
     from diskret.outputs.hypotheses import mannwhitney as mannwhitney
     from diskret.outputs.hypotheses import ttest as ttest
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from diskret.outputs.shares import mode as mode
     from diskret.outputs.shares import ratio as ratio
     from diskret.outputs.tables import crosstab as crosstab
+    from diskret.outputs.tables import suppressed as suppressed
 
 #: Public name → the module that holds it. Each is imported when it is first used.
 _HOME = {
@@ -85,7 +85,7 @@ _HOME = {
     "ratio": "shares",
     "residuals": "figures",
     "scatter": "figures",
-    "suppressed": "hiding",
+    "suppressed": "tables",
     "wls": "formulas",
 }
 
