@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from diskret.outputs.checked import Finding as Finding
     from diskret.outputs.checked import Told as Told
     from diskret.outputs.desk import Desk as Desk
+    from diskret.outputs.durations import logrank as logrank
     from diskret.outputs.durations import survival as survival
     from diskret.outputs.events import Event as Event
     from diskret.outputs.events import Item as Item
@@ -44,9 +45,12 @@ if TYPE_CHECKING:
     from diskret.outputs.shares import ratio as ratio
     from diskret.outputs.tables import crosstab as crosstab
     from diskret.outputs.tables import suppressed as suppressed
+    from diskret.outputs.variances import anova as anova
 
 #: Public name → the module that holds it. Each is imported when it is first used.
 _HOME = {
+    "anova": "variances",
+    "logrank": "durations",
     "components": "moments",
     "correlation": "moments",
     "survival": "durations",
@@ -99,6 +103,7 @@ __all__ = [
     "Profile",
     "Project",
     "Told",
+    "anova",
     "boxplot",
     "chart",
     "chi2",
@@ -113,6 +118,7 @@ __all__ = [
     "groupby",
     "histogram",
     "logit",
+    "logrank",
     "mannwhitney",
     "mode",
     "model",
