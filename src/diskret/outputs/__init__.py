@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from diskret.outputs.grouped import describe as describe
     from diskret.outputs.grouped import groupby as groupby
     from diskret.outputs.grouped import quantile as quantile
-    from diskret.outputs.hiding import suppressed as suppressed
     from diskret.outputs.hypotheses import chi2 as chi2
     from diskret.outputs.hypotheses import mannwhitney as mannwhitney
     from diskret.outputs.hypotheses import ttest as ttest
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from diskret.outputs.shares import mode as mode
     from diskret.outputs.shares import ratio as ratio
     from diskret.outputs.tables import crosstab as crosstab
+    from diskret.outputs.tables import suppressed as suppressed
     from diskret.outputs.variances import anova as anova
 
 #: Public name → the module that holds it. Each is imported when it is first used.
@@ -95,7 +95,7 @@ _HOME = {
     "ratio": "shares",
     "residuals": "figures",
     "scatter": "figures",
-    "suppressed": "hiding",
+    "suppressed": "tables",
     "wls": "formulas",
 }
 
