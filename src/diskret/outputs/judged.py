@@ -61,11 +61,14 @@ def judged(
 def _together(parts: Sequence[Part], rows: Any, profile: Profile) -> list[Finding]:
     """What is told by numbers of different records, as those are that have one value or another."""
     inner = [
-        replace(part, cells=[one for one in part.cells if one.parts is None]) for part in parts
+        part
+        if part.hidden  # not all follow from the cells that are shown
+        else replace(part, cells=[one for one in part.cells if one.parts is None])
+        for part in parts
     ]
     told = _told(inner, rows)
-    if len(told) < 2:  # totals follow from cells, which are judged
-        return []
+    if len(told) < 2 or len({len(one.sets) for one in told}) > 1:
+        return []  # totals follow from cells, which are judged; samples of other records are apart
     return within(told, inner[0].cells[0].unit, profile)
 
 
@@ -80,8 +83,10 @@ def _told(parts: Sequence[Part], rows: Any) -> tuple[Told, ...]:
         if not part.told:
             continue
         sums = part.statistic.kind in _SUMS
-        for one in part.cells:
+        for number, one in enumerate(part.cells):
             sets = one.at if one.used.all() else np.where(one.used, one.at, np.int32(-1))
+            if part.hidden:  # -1, of a record in no cell, finds the last
+                sets = np.where(np.append(part.hidden[number], True)[sets], np.int32(-1), sets)
             values, variable = (one.values, part.variable) if sums else (None, "")
             told.setdefault((id(one), sums), Told(sets, tuple(one.names), rows, values, variable))
     return tuple(told.values())
