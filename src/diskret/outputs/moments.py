@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.outputs.checked import Checked, Finding, Told
+from diskret.outputs.checked import Checked, Finding, Told, merged
 from diskret.outputs.fitted import Numbers
 from diskret.outputs.given import column_of, framed, numbers_of
 from diskret.outputs.influence import influence
@@ -247,18 +247,4 @@ def _few(column: Numbers, units: Any, rules: Profile) -> bool:
     """Whether few units have nearly all squares of a variable that sums to zero."""
     return bool(
         influence(column[:, None], None, units, rules.threshold, float(rules.leverage)).few[0]
-    )
-
-
-def merged(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """One finding a check with all places, without those that pass."""
-    places: dict[str, dict[tuple[str, ...], None]] = {}
-    first: dict[str, Finding] = {}
-    for one in found:
-        if one.verdict != "pass":
-            first.setdefault(one.check, one)
-            places.setdefault(one.check, {}).update(dict.fromkeys(one.places))
-    return tuple(
-        Finding(check, one.verdict, tuple(places[check]), one.blanks)
-        for check, one in first.items()
     )
