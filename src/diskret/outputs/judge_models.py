@@ -16,6 +16,7 @@ from diskret.outputs.differences import Statements, smallest_difference
 from diskret.outputs.fitted import Fit, Numbers
 from diskret.outputs.influence import influence
 from diskret.outputs.judge_cells import STATISTICS, Part, dominated, estimated, judge
+from diskret.outputs.pairs import two_values
 from diskret.outputs.profile import Profile
 from diskret.outputs.risk_sets import deviating
 from diskret.outputs.spread import first_records, number_of_units, spread, usual
@@ -37,6 +38,7 @@ CHECKS = (
     "saturated",
     "sum_of_products",
     "residual_sum",
+    "within",
 )
 
 
@@ -173,17 +175,6 @@ def _at_risk(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
         labels = [*fit.names, *["stratum"] * (whole.shape[1] - len(fit.names))]
         found += _singled_out(alone.combination, labels, rules)
     return found
-
-
-def two_values(column: Numbers) -> tuple[float, float] | None:
-    """The two values of a variable that has just two."""
-    head = np.unique(column[:1000])
-    if len(head) > 2:
-        return None
-    low, high = float(column.min()), float(column.max())
-    if low == high or not ((column == low) | (column == high)).all():
-        return None
-    return low, high
 
 
 def few_in_pairs(
