@@ -74,18 +74,52 @@ def beside(earlier: Sequence[Statement], new: Statement, profile: Profile) -> li
     return [kept[check] for check in ("difference", "rest", "too_large") if check in kept]
 
 
+def within(
+    told: Sequence[Told], unit: NDArray[np.int32] | None, profile: Profile, counts: bool = True
+) -> list[Finding]:
+    """What follows from the numbers of one result together, such as those of two samples in it.
+
+    Parameters
+    ----------
+    told
+        What the result tells of its records.
+    unit
+        Shape (records,): the unit of each record; None: each is one.
+    profile
+        The institution's rules.
+    counts
+        Whether numbers of units are looked at, and not only sums.
+    """
+    parts = [_Part("", one.names, one.sets, _where_told(one)) for one in told]
+    found: list[Finding | None] = []
+    own = _finest(parts) if counts else []
+    if len(own) > 1:
+        found.append(_counts(own, unit, profile, alone=True))
+    for variable in variables([part.values for part in parts]):
+        own = _finest([parts[at] for at in variable.parts])
+        if len(own) > 1:
+            found.append(_sums(own, variable.values, unit, profile, alone=True))
+    kept = {one.check: one for one in found[::-1] if one is not None}
+    return [kept[check] for check in ("within", "too_large") if check in kept]
+
+
 def _placed(statement: Statement, records: NDArray[np.uint64]) -> list[_Part]:
     at = np.searchsorted(records, statement.records)
     placed: list[_Part] = []
     for told in statement.told:
         sets = np.full(len(records), -1, np.int32)
         sets[at] = told.sets
-        values = None
-        if told.values is not None:
+        values, own = None, _where_told(told)
+        if own is not None:
             values = np.full(len(records), np.nan)
-            values[at] = np.where(told.sets >= 0, told.values, np.nan)
+            values[at] = own
         placed.append(_Part(statement.name, told.names, sets, values))
     return placed
+
+
+def _where_told(told: Told) -> NDArray[np.float64] | None:
+    """The values of the records in a set, NaN elsewhere."""
+    return None if told.values is None else np.where(told.sets >= 0, told.values, np.nan)
 
 
 def _finest(parts: Sequence[_Part]) -> list[_Part]:
@@ -105,25 +139,28 @@ def _follows(part: _Part, other: _Part) -> bool:
     return bool((whole[other.sets] == part.sets).all())
 
 
-def _counts(parts: Sequence[_Part], unit: NDArray[np.int32], profile: Profile) -> Finding | None:
+def _counts(
+    parts: Sequence[_Part], unit: NDArray[np.int32] | None, profile: Profile, alone: bool = False
+) -> Finding | None:
     statements, told_by, known = _statements(parts, unit)
-    found = smallest_difference(statements, profile.threshold, known)
-    return _finding("difference", found, statements, told_by, profile)
+    found = smallest_difference(statements, profile.threshold, [] if alone else known)
+    return _finding("within" if alone else "difference", found, statements, told_by, profile)
 
 
 def _sums(
     parts: Sequence[_Part],
     values: NDArray[np.float64],
-    unit: NDArray[np.int32],
+    unit: NDArray[np.int32] | None,
     profile: Profile,
+    alone: bool = False,
 ) -> Finding | None:
     statements, told_by, known = _statements(parts, unit)
-    found = unsafe_difference(statements, values, profile, known)
-    return _finding("rest", found, statements, told_by, profile)
+    found = unsafe_difference(statements, values, profile, [] if alone else known)
+    return _finding("within" if alone else "rest", found, statements, told_by, profile)
 
 
 def _statements(
-    parts: Sequence[_Part], unit: NDArray[np.int32]
+    parts: Sequence[_Part], unit: NDArray[np.int32] | None
 ) -> tuple[Statements, list[str], list[NDArray[np.bool_]]]:
     """The cells of some parts, the result that each is of, and which are old and new."""
     names = [label for part in parts for label in part.names]

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.outputs.cells import Cells
-from diskret.outputs.checked import Checked, Finding, Told
+from diskret.outputs.checked import Checked, Finding, Told, merged
 from diskret.outputs.given import column_of, framed, numbers_of
 from diskret.outputs.judge_cells import STATISTICS, Part, judge
-from diskret.outputs.moments import merged
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
 from diskret.parameters import reading

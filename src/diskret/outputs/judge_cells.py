@@ -86,6 +86,9 @@ class Part:
         What the values of the cells are called.
     label
         What the statistic is called where there are several.
+    told
+        Whether its cells are of records, so that they say what the result tells of which; not
+        where they are of contributions of units.
     hidden
         For each of `cells`: which are not shown, shape (cells,); empty: all are shown.
     """
@@ -95,6 +98,7 @@ class Part:
     shape: tuple[int, ...] = ()
     variable: str = ""
     label: tuple[str, ...] = ()
+    told: bool = True
     hidden: Sequence[NDArray[np.bool_]] = ()
 
 

@@ -10,11 +10,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.outputs.checked import Checked, Finding
+from diskret.outputs.checked import Checked, Finding, merged
 from diskret.outputs.fitted import counted, fit_of
 from diskret.outputs.influence import influence
 from diskret.outputs.models import model
-from diskret.outputs.moments import merged
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
 from diskret.parameters import Whole, reading
