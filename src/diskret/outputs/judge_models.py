@@ -15,7 +15,7 @@ from diskret.outputs.checked import Finding, Told, merged
 from diskret.outputs.differences import Statements, smallest_difference
 from diskret.outputs.fitted import Fit, Numbers
 from diskret.outputs.influence import influence
-from diskret.outputs.judge_cells import STATISTICS, Part, dominated, estimated, judge
+from diskret.outputs.judge_cells import STATISTICS, Part, dominated, estimated, judge, percent_of
 from diskret.outputs.pairs import two_values
 from diskret.outputs.profile import Profile
 from diskret.outputs.risk_sets import deviating
@@ -55,6 +55,7 @@ def judge_model(fit: Fit, units: Units, told: Sequence[Told], rules: Profile) ->
         *_saturated(fit, units, rules),
         *_products(fit, units, rules),
         *_residuals(fit, units, rules),
+        *_squares(columns, units, rules),
         *([] if fit.understood else [Finding("unknown", rules.verdict("unknown"), ((fit.name,),))]),
     ]
     return [*merged(found)]
@@ -222,12 +223,12 @@ def _part(names: Sequence[str], values: Mapping[str, Any], at: int, high: bool) 
 
 
 def _influence(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
-    share = float(rules.leverage)
+    share = rules.own_share
     found = influence(fit.x, fit.working, units, rules.threshold, share)
     if fit.risk_sets is not None:
         found = replace(found, few=fit.risk_sets.few(units, rules.threshold, share))
     findings: list[Finding] = []
-    if found.leverage >= rules.leverage:
+    if found.leverage >= rules.own_share:
         blanks = {"leverage": f"{found.leverage:.2f}"}
         findings.append(Finding("leverage", rules.verdict("leverage"), (), blanks))
     if found.few.any():
@@ -324,7 +325,27 @@ def _residuals(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
     scale = float(np.abs(next(iter(fit.dependent.values()))).max(initial=0))
     if float(np.abs(fit.residuals).max(initial=0)) <= 1e-9 * scale:
         return []  # they are but the last digit
-    cells = Cells((("",),), np.zeros(len(squares), np.int32), squares, units)
-    if _surely_safe(squares, units, rules) or not estimated(cells, rules).any():
+    if not _few_squares(squares, units, rules):
         return []
     return [Finding("residual_sum", rules.verdict("residual_sum"))]
+
+
+def _squares(columns: Mapping[str, Numbers], units: Units, rules: Profile) -> list[Finding]:
+    """Sums of squares of what is explained (by its share) and of regressors (by covariances)."""
+    few = tuple(
+        (name,)
+        for name, column in columns.items()
+        if two_values(column) is None and _few_squares((column - column.mean()) ** 2, units, rules)
+    )
+    blanks = {"percent": rules.p_percent}
+    return [Finding("squares", rules.verdict("squares"), few, blanks)] if few else []
+
+
+def _few_squares(squares: Numbers, units: Units, rules: Profile) -> bool:
+    """Whether the second largest of some squares can estimate the root of the largest."""
+    whole = squares if units is None else np.bincount(units, squares)
+    total, largest = float(whole.sum()), float(whole.max(initial=0))
+    if 100 * (total - 2 * largest) >= percent_of(rules, squares=True) * largest:
+        return False  # even if the second is as large
+    cells = Cells((("",),), np.zeros(len(squares), np.int32), squares, units)
+    return bool(estimated(cells, rules, squares=True).any())
