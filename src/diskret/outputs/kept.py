@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +64,21 @@ def submitted(
 
 
 def files_of(output: Any, name: str) -> dict[str, bytes]:
-    """The files that a result leaves as: CSV of frames and of the tables of a model.
+    """The files that a result leaves as: CSV of frames, of numbers and of the tables of a model.
 
     Raises
     ------
     InputError
-        It is neither a frame, nor a model, nor the path of a file.
+        It is neither a frame, nor numbers, nor a model, nor the path of a file.
     """
     if isinstance(output, str | Path):
         path = Path(output)
         return {f"{name}{path.suffix}": path.read_bytes()}
+    numbers: Any = {"value": output} if isinstance(output, Real) else output
+    if isinstance(numbers, Mapping) and all(isinstance(one, Real) for one in numbers.values()):
+        import pandas as pd
+
+        return {f"{name}.csv": pd.DataFrame([numbers]).to_csv(index=False).encode()}
     if hasattr(output, "to_csv"):
         return {f"{name}.csv": output.to_csv().encode()}
     if hasattr(output, "write_csv"):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.outputs.beside import within
-from diskret.outputs.checked import Checked, Finding, Told
+from diskret.outputs.checked import Checked, Finding, Told, merged
 from diskret.outputs.fitted import Numbers
 from diskret.outputs.given import column_of, framed, numbers_of
 from diskret.outputs.influence import influence
@@ -264,20 +264,4 @@ def _judged(
 
 def _few(column: Numbers, units: Any, rules: Profile) -> bool:
     """Whether few units have nearly all squares of a variable that sums to zero."""
-    return bool(
-        influence(column[:, None], None, units, rules.threshold, float(rules.leverage)).few[0]
-    )
-
-
-def merged(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """One finding a check with all places, without those that pass."""
-    places: dict[str, dict[tuple[str, ...], None]] = {}
-    first: dict[str, Finding] = {}
-    for one in found:
-        if one.verdict != "pass":
-            first.setdefault(one.check, one)
-            places.setdefault(one.check, {}).update(dict.fromkeys(one.places))
-    return tuple(
-        Finding(check, one.verdict, tuple(places[check]), one.blanks)
-        for check, one in first.items()
-    )
+    return bool(influence(column[:, None], None, units, rules.threshold, rules.own_share).few[0])
