@@ -188,6 +188,8 @@ def _name(results: Any) -> str:
     name = type(model).__name__
     if name == "GEE" and type(model.cov_struct).__name__ != "Independence":
         return ""
+    if getattr(model, "loglike_method", "") == "nb1":  # its equations are no sums
+        return ""
     return name
 
 
@@ -290,7 +292,9 @@ def _counts(results: Any) -> Weights:
 
 def _overdispersed(results: Any) -> Weights:
     mean = np.asarray(results.predict(), np.float64)
-    return None, mean / (1 + float(np.asarray(results.params)[-1]) * mean)
+    alone = results.model.loglike_method == "geometric"
+    more = 1.0 if alone else float(np.asarray(results.params)[-1])
+    return None, mean / (1 + more * mean)
 
 
 def _several(results: Any) -> Weights:
