@@ -46,6 +46,19 @@ def test_dummy_of_one_firm_returns_its_value_to_the_cent():
     assert "leverage" in found(checked)
 
 
+def test_regressors_of_one_name_are_all_looked_at():
+    """Of one name with what is explained, or with each other."""
+    data = firms()
+    spy = (data.index == 17) * 1.0
+    x = np.column_stack([np.ones(len(data)), spy])  # which statsmodels calls x1
+    checked = model(sm.OLS(data.turnover.rename("x1"), x).fit())
+    assert found(checked)["value_of_one"] == (("x1 (2)",),)
+    twice = pd.DataFrame(np.column_stack([x, data["size"]]), columns=["a", "b", "b"])
+    checked = model(sm.OLS(data.turnover, twice).fit())
+    assert found(checked)["value_of_one"] == (("b",),)
+    assert {"b", "b (2)"} <= {*checked.made_from} and "b (2)" in checked.made_from
+
+
 def test_zeros_of_a_regressor_are_looked_at_too():
     data = firms()
     data["others"] = (data.index != 17).astype(float)
@@ -197,6 +210,25 @@ def test_one_firm_with_nearly_all_of_the_residuals():
     guess = results.predict(data.loc[[17]]).iloc[0] + np.sqrt(results.ssr)
     assert guess == pytest.approx(data.turnover[17], rel=0.01)
     assert "residual_sum" in found(model(results))
+
+
+def test_regression_is_mostly_harmless_and_a_made_outlier_is_not():
+    """Rothe (2015), after Ronning et al. (2011) and Vogel (2011).
+
+    A regressor is made from what is known of one firm, such that it is far out: the plane runs
+    through it, and the prediction is its value. No value of the regressor comes twice.
+    """
+    data = firms()
+    assert model(smf.ols("turnover ~ size + age", data).fit()).verdict == "pass"
+    known = data["size"][17] + 1e-7  # roughly
+    data["made"] = 1 / (data["size"] - known)
+    assert data.made.nunique() == len(data)
+    results = smf.ols("turnover ~ age + made", data).fit()
+    assert results.df_resid >= 10  # all that ACRO looks at
+    assert results.predict(data.loc[[17]]).iloc[0] == pytest.approx(data.turnover[17], abs=1e-3)
+    checked = model(results)
+    assert {"leverage", "weight"} <= {*found(checked)}
+    assert checked.verdict == "fail"
 
 
 def test_pairs_of_regressors_follow_from_covariances():

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from diskret.outputs.files.folder import folder as folder
     from diskret.outputs.formulas import glm as glm
     from diskret.outputs.formulas import logit as logit
+    from diskret.outputs.formulas import mnlogit as mnlogit
+    from diskret.outputs.formulas import negativebinomial as negativebinomial
     from diskret.outputs.formulas import ols as ols
+    from diskret.outputs.formulas import ordered as ordered
     from diskret.outputs.formulas import phreg as phreg
     from diskret.outputs.formulas import poisson as poisson
     from diskret.outputs.formulas import probit as probit
@@ -49,6 +52,9 @@ if TYPE_CHECKING:
 
 #: Public name → the module that holds it. Each is imported when it is first used.
 _HOME = {
+    "ordered": "formulas",
+    "negativebinomial": "formulas",
+    "mnlogit": "formulas",
     "anova": "variances",
     "logrank": "durations",
     "components": "moments",
@@ -120,9 +126,12 @@ __all__ = [
     "logit",
     "logrank",
     "mannwhitney",
+    "mnlogit",
     "mode",
     "model",
+    "negativebinomial",
     "ols",
+    "ordered",
     "panel",
     "phreg",
     "pivot_table",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.outputs.risk_sets import RiskSets
 
 Numbers = NDArray[np.float64]
 
@@ -43,6 +44,8 @@ class Fit:
         Whether it is known what the coefficients of such a model tell.
     name
         Of the kind of model, such as ``"OLS"``.
+    risk_sets
+        Of a Cox model; None: it is none.
     clusters
         Shape (records,): whom each record belongs to unless somebody says otherwise; None: each is
         a unit.
@@ -60,6 +63,7 @@ class Fit:
     understood: bool
     name: str = ""
     clusters: Any = None
+    risk_sets: RiskSets | None = None
 
 
 def fitted_of(results: Any) -> Any:
@@ -96,7 +100,10 @@ def fit_of(results: Any) -> Fit | None:
     if len(x) != len(y):
         return None
     name = _name(results)
+    risk_sets = RiskSets.of(results) if name == "PHReg" else None
     prior, working = _WEIGHTS.get(name, _no_weights)(results)
+    if risk_sets is not None:
+        working = risk_sets.expected
     left = getattr(results, "df_resid", len(x) - np.linalg.matrix_rank(x))
     freedom = min(left, getattr(results, "df_resid_inference", None) or np.inf)
     clusters = None
@@ -107,11 +114,12 @@ def fit_of(results: Any) -> Fit | None:
     rows = None if labels is None else np.asarray(labels)
     residuals = np.asarray(results.resid, np.float64) if name in ("OLS", "WLS") else None
     dependent = _dependent(model, name, y)
+    names = apart([*map(str, model.exog_names)][: x.shape[1]], dependent)  # thresholds come after
     if name == "PHReg":
         freedom = float(dependent[_EVENT].sum()) - x.shape[1]
     return Fit(
         x,
-        tuple(map(str, model.exog_names))[: x.shape[1]],  # thresholds have names too
+        names,
         dependent,
         rows,
         prior,
@@ -122,7 +130,26 @@ def fit_of(results: Any) -> Fit | None:
         bool(name),
         type(model).__name__,
         clusters,
+        risk_sets,
     )
+
+
+def apart(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
+    """The names, each with a number if it is taken or comes again.
+
+    >>> apart(["a", "b", "b"], ["a"])
+    ('a (2)', 'b', 'b (2)')
+    """
+    known = {*taken}
+    found: list[str] = []
+    for name in names:
+        number, own = 1, name
+        while own in known:
+            number += 1
+            own = f"{name} ({number})"
+        known.add(own)
+        found.append(own)
+    return tuple(found)
 
 
 def counted(fit: Fit, units: NDArray[np.int32] | None) -> tuple[Fit, NDArray[np.int32] | None]:
@@ -161,6 +188,8 @@ def _name(results: Any) -> str:
     name = type(model).__name__
     if name == "GEE" and type(model.cov_struct).__name__ != "Independence":
         return ""
+    if getattr(model, "loglike_method", "") == "nb1":  # its equations are no sums
+        return ""
     return name
 
 
@@ -190,10 +219,24 @@ def _understood() -> tuple[type, ...]:
 def _dependent(model: Any, name: str, y: Numbers) -> Mapping[str, Numbers]:
     label = str(getattr(model, "endog_names", "y"))
     if name in ("MNLogit", "OrderedModel"):
-        return {f"{label} = {one:g}": (y == one).astype(np.float64) for one in np.unique(y)}
+        called = getattr(model, "_ynames_map", None) or dict(
+            enumerate(getattr(model, "labels", ()))
+        )
+        return {
+            f"{label} = {_plain(called.get(int(one), one))}": (y == one).astype(np.float64)
+            for one in np.unique(y)
+        }
     if name == "PHReg":
         return {label: y, _EVENT: np.asarray(model.status, np.float64)}
     return {label: y}
+
+
+def _plain(answer: Any) -> str:
+    """An answer as it is written: a whole number without its fraction."""
+    try:
+        return f"{float(answer):g}"
+    except ValueError:
+        return str(answer)
 
 
 # ── how much each record counts ─────────────────────────────────────────────────────
@@ -249,17 +292,13 @@ def _counts(results: Any) -> Weights:
 
 def _overdispersed(results: Any) -> Weights:
     mean = np.asarray(results.predict(), np.float64)
-    return None, mean / (1 + float(np.asarray(results.params)[-1]) * mean)
+    alone = results.model.loglike_method == "geometric"
+    more = 1.0 if alone else float(np.asarray(results.params)[-1])
+    return None, mean / (1 + more * mean)
 
 
 def _several(results: Any) -> Weights:
     return None, 1 - (np.asarray(results.predict(), np.float64) ** 2).sum(axis=1)
-
-
-def _durations(results: Any) -> Weights:
-    """The events that are expected of each record: what it counts as in a Poisson model."""
-    expected = np.asarray(results.model.status) - np.asarray(results.martingale_residuals)
-    return None, np.maximum(np.nan_to_num(expected), 0)
 
 
 _WEIGHTS = {
@@ -272,5 +311,4 @@ _WEIGHTS = {
     "Poisson": _counts,
     "NegativeBinomial": _overdispersed,
     "MNLogit": _several,
-    "PHReg": _durations,
 }

@@ -13,6 +13,8 @@ from diskret.outputs.profile import Profile
 from diskret.outputs.row_space import RowSpace
 from diskret.outputs.search import Found, Limit, Members, fewest_units, unsafe_sum
 
+_FEW = 3  # records that any two variables agree on in some unit of measurement
+
 
 @dataclass(frozen=True, eq=False)
 class ToldSums:
@@ -54,7 +56,7 @@ def variables(values: Sequence[NDArray[np.float64] | None]) -> list[ToldSums]:
 
 
 def _scale(known: NDArray[np.float64], own: NDArray[np.float64]) -> float:
-    """What the known values are multiplied by to be these; 0: they are others, or share nothing."""
+    """What the known values are multiplied by to be these; 0: they are others, or share little."""
     both = ~np.isnan(known) & ~np.isnan(own)
     first, second = known[both], own[both]
     if not len(first) or not first.any() or not second.any():
@@ -62,7 +64,8 @@ def _scale(known: NDArray[np.float64], own: NDArray[np.float64]) -> float:
     largest = int(np.abs(first).argmax())
     scale = float(second[largest] / first[largest])
     close = np.abs(second - scale * first) <= 1e-9 * np.abs(second[largest])
-    return scale if close.all() else 0.0
+    few = np.count_nonzero(first) < _FEW and abs(scale - 1) > 1e-9
+    return scale if close.all() and not few else 0.0
 
 
 def unsafe_difference(
