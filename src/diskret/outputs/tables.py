@@ -93,17 +93,18 @@ def crosstab(
     groups = Groups(tuple(Axis.joined(side) for side in sides), len(rows[0]))
     counting = STATISTICS.get(statistic, UNKNOWN).kind == "frequencies"
     numbers = None if values is None or counting else numbers_of(values)
-    output = filled(groups, [rows, across], values, aggfunc, margins, normalize)
-    if output is None:
-        output = pd.crosstab(
-            index, columns, values=values, aggfunc=aggfunc, margins=margins, normalize=normalize
-        )
     counted = None if values is None or statistic != "count" else ~np.asarray(values.isna())
     units = units_of(unit, rows[0].index, len(rows[0]))
     inner = groups.cells(numbers, units, counted)
     totals = [inner.together(one.names, one.into) for one in groups.totals] if margins else []
+    cells = [inner, *totals]
+    output = filled(groups, [rows, across], values, aggfunc, margins, normalize, cells)
+    if output is None:
+        output = pd.crosstab(
+            index, columns, values=values, aggfunc=aggfunc, margins=margins, normalize=normalize
+        )
     variable = "" if values is None else str(values.name)
-    part = Part(STATISTICS.get(statistic, UNKNOWN), [inner, *totals], groups.shape, variable)
+    part = Part(STATISTICS.get(statistic, UNKNOWN), cells, groups.shape, variable)
     lost = [
         str(one.name)
         for one, axis in zip([*rows, *across], [*sides[0], *sides[1]], strict=True)
