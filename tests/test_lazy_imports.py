@@ -43,6 +43,7 @@ LAZY = {
     "diskret.microdata.swap_kernels": COMPILED,
     "diskret.microdata.transition_programme": HEAVY,
     "diskret.outputs.protected": "for those who have cells hidden",
+    "diskret.outputs.unit_kernels": COMPILED,
     "diskret.parallel": HEAVY,
     "diskret.protect.assess_plots": HEAVY,
     "diskret.protect.assess_sums": HEAVY,

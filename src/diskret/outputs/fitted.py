@@ -104,7 +104,8 @@ def fit_of(results: Any) -> Fit | None:
     prior, working = _WEIGHTS.get(name, _no_weights)(results)
     if risk_sets is not None:
         working = risk_sets.expected
-    left = getattr(results, "df_resid", len(x) - np.linalg.matrix_rank(x))
+    left = getattr(results, "df_resid", None)
+    left = len(x) - np.linalg.matrix_rank(x) if left is None else left
     freedom = min(left, getattr(results, "df_resid_inference", None) or np.inf)
     clusters = None
     if name == "GEE":
@@ -189,6 +190,8 @@ def _name(results: Any) -> str:
     if name == "GEE" and type(model.cov_struct).__name__ != "Independence":
         return ""
     if getattr(model, "loglike_method", "") == "nb1":  # its equations are no sums
+        return ""
+    if not np.isfinite(np.asarray(results.params, np.float64)).all():  # it was not fitted
         return ""
     return name
 

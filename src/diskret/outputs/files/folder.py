@@ -87,8 +87,9 @@ def folder(
         A TOML file that says what files hold; None: ``results.toml`` in the folder, if there is
         one. It has a section for each file, such as ``["table.csv"]``, with ``counts`` (names of
         columns, or ``"all"``) and ``labels`` (numbers that are categories); or with ``call`` (a
-        function of `dk.check`), ``arguments``, ``unit`` and ``records`` (a file): then a table in
-        CSV or Parquet is made again from the records, compared, and judged by them. What a
+        function of `dk.check`), ``arguments``, ``unit``, ``records`` (a file) and ``suppress``
+        (whether unsafe cells were hidden): then a table in CSV or Parquet is made again from the
+        records, compared, and judged by them. What a
         ``results.toml`` in the folder itself says is the researcher's word: a person must agree.
 
     Raises
