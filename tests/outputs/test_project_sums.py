@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diskret.outputs import Profile, Project, crosstab
 from diskret.attack.row_space import RowSpace
 from diskret.attack.singled_out import Limit, Members, fewest_units, unsafe_sum
+from diskret.outputs import Profile, Project, crosstab
 
 ACRO = Profile.read("acro")
 
