@@ -191,6 +191,8 @@ def _name(results: Any) -> str:
         return ""
     if getattr(model, "loglike_method", "") == "nb1":  # its equations are no sums
         return ""
+    if not np.isfinite(np.asarray(results.params, np.float64)).all():  # it was not fitted
+        return ""
     return name
 
 
