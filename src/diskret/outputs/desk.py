@@ -14,12 +14,14 @@ from diskret.errors import InputError
 from diskret.io.from_json import parse_json
 from diskret.keys import SecretKeys
 from diskret.outputs.beside import Statement
-from diskret.outputs.bundle import write_bundle
+from diskret.outputs.bundle import leaving, write_bundle
 from diskret.outputs.checked import Checked, worst
 from diskret.outputs.decisions import check_exception, judged_again
 from diskret.outputs.events import Event, Item, event_of, item_of, items_of
 from diskret.outputs.kept import Submitted, kept_of, submitted_of
 from diskret.outputs.profile import Profile
+from diskret.publish.bundle import CHECKSUMS
+from diskret.publish.staging import target_of
 from diskret.publish.store import log, store
 from diskret.publish.store.database import Connection
 from diskret.publish.store.log import Kept, Logged
@@ -293,7 +295,8 @@ class Desk:
         project
             Its name.
         folder
-            Where to write; complete, or not at all.
+            Where to write; complete and in the history, or neither: whoever opens the ledger after
+            a crash finishes what is in place and removes what is not.
         who
             Who releases; by default the name of the login.
 
@@ -311,10 +314,16 @@ class Desk:
                 raise InputError(f"nothing of the project {project!r} was accepted yet")
             results = [(item, self._result(connection, entries, item)) for item in items]
             history = [one for one in events if one.project == project]
-            target = write_bundle(folder, project, results, history, self.keys)
-            event = Event(0, project, "released", "", _who(who), _now(), str(target))
-            self._add(connection, event)
-        return target
+            files, where, by = leaving(results), target_of(folder), _who(who)
+
+            def event(target: Path) -> str:
+                return Event(0, project, "released", "", by, _now(), str(target)).text
+
+            with store.releasing(
+                connection, self._store, project, folder, (CHECKSUMS,), event
+            ) as stage:
+                write_bundle(stage, project, files, history)
+        return where
 
     # ── the log ─────────────────────────────────────────────────────────────────
 
