@@ -41,6 +41,7 @@ LAZY = {
     "diskret.microdata.suppression": COMPILED,
     "diskret.microdata.swap_kernels": COMPILED,
     "diskret.microdata.transition_programme": HEAVY,
+    "diskret.outputs.protected": "for those who have cells hidden",
     "diskret.outputs.search_kernels": COMPILED,
     "diskret.parallel": HEAVY,
     "diskret.protect.assess_plots": HEAVY,

@@ -5,6 +5,8 @@ The attack has a solver of its own, so that a fault here does not stand on both 
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import Enum, auto
 from functools import cache
 from typing import Any
@@ -21,6 +23,8 @@ class Status(Enum):
     IMPOSSIBLE = auto()
     IMPOSSIBLE_OR_ENDLESS = auto()
     OUT_OF_TIME = auto()
+    #: The work allowed was done; unlike time, it ends the search at the same place everywhere.
+    OUT_OF_WORK = auto()
     #: Other limits, or trouble; `Solver.said` has the word for it.
     OPEN = auto()
 
@@ -30,6 +34,8 @@ _STATUS = {
     "kInfeasible": Status.IMPOSSIBLE,
     "kUnboundedOrInfeasible": Status.IMPOSSIBLE_OR_ENDLESS,
     "kTimeLimit": Status.OUT_OF_TIME,
+    "kIterationLimit": Status.OUT_OF_WORK,
+    "kInterrupt": Status.OUT_OF_WORK,
 }
 
 
@@ -41,7 +47,10 @@ class Solver:
     """
 
     def __init__(self, **options: bool | int | float | str | None):
+        import highspy
+
         self._highs = _silent()()
+        self._endless = int(highspy.kHighsIInf)
         self.set(output_flag=False, parallel="off", **options)
 
     def set(self, **options: bool | int | float | str | None) -> None:
@@ -87,12 +96,42 @@ class Solver:
         """Take over the programme that another solver has by now."""
         self._highs.passModel(other._highs.getLp())
 
-    def run(self, seconds: float | None = None) -> Status:
-        """Search, for at most so long."""
+    def run(
+        self, seconds: float | None = None, *, pivots: int | None = None, turns: int | None = None
+    ) -> Status:
+        """Search, for at most so long, or with so much work, counted alike on every computer.
+
+        `pivots`: steps of the simplex method, where all is fractions. `turns`: how often a search
+        in whole numbers may ask whether to go on, which it does after each round of programmes.
+        """
         limit = np.inf if seconds is None else self._highs.getRunTime() + max(seconds, 0.0)
         self._highs.setOptionValue("time_limit", limit)
-        self._highs.run()
+        most = self._endless if pivots is None else min(pivots, self._endless)
+        self._highs.setOptionValue("simplex_iteration_limit", most)
+        if turns is None:
+            self._highs.run()
+        else:
+            with self._at_most(turns):
+                self._highs.run()
         return _STATUS.get(self._highs.getModelStatus().name, Status.OPEN)
+
+    @contextmanager
+    def _at_most(self, turns: int) -> Generator[None]:
+        """Interrupt the search when it asks for another turn."""
+        left = turns
+
+        def another(event: Any) -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                event.interrupt()
+
+        asked = self._highs.cbMipInterrupt
+        asked.subscribe(another)
+        try:
+            yield
+        finally:
+            asked.unsubscribe(another)
 
     # ── what was found ──────────────────────────────────────────────────────────────
 

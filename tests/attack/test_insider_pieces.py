@@ -13,6 +13,7 @@ from diskret.attack.insider_search import Search
 from diskret.attack.insiders import Insiders
 from diskret.attack.moves import Moves, packed
 from diskret.attack.shortest import Shortest, room
+from diskret.deadline import Deadline, OutOfTime
 
 
 def grid(draw, shape, people):
@@ -238,3 +239,15 @@ def test_moves_that_share_an_equation_stay_apart():
         [1, -1, 0, 0, 1, -1],
         [0, 0, 1, -1, 0, 0],
     ]
+
+
+def test_every_programme_of_it_ends_at_the_deadline():
+    draw = np.random.default_rng(1)
+    known, truth, own = grid(draw, (3, 3, 2), 7)
+    insiders = insiders_of(draw, truth, own)
+    bounds = np.zeros_like(truth), np.full_like(truth, UNKNOWN)
+    late = Search(known, bounds, truth, False, [], Deadline(-1.0))
+    with pytest.raises(OutOfTime):  # nobody reports progress that could end it
+        settle_pieces(known, bounds, truth, [], insiders, False, late)
+    with pytest.raises(OutOfTime):
+        late.look(np.array([0]), 1, 1, *bounds)

@@ -196,3 +196,9 @@ def test_frequencies_are_counted_over_all_tables():
     assert value_frequencies([np.array([[0, 2], [5, 2]]), np.array([2, 9])], 5).tolist() == [
         1, 0, 3, 0, 0, 1,
     ]  # fmt: skip
+
+
+def test_noise_that_takes_too_much_work_is_refused(monkeypatch):
+    monkeypatch.setattr("diskret.cellkey.invariant._PIVOTS", 0)
+    with pytest.raises(InputError, match="Iteration limit reached"):
+        least_bias_table(T, 3, 0.4)

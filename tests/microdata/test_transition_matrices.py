@@ -229,3 +229,10 @@ def rows(*transitions):
 def test_mistakes_are_explained(make, message):
     with pytest.raises(DiskretError, match=message):
         make()
+
+
+def test_a_matrix_that_takes_too_much_work_is_not_called_impossible(monkeypatch):
+    counts = np.array([50, 30, 20.0, 10])
+    monkeypatch.setattr("diskret.microdata.transition_programme._PIVOTS", 0)
+    with pytest.raises(DiskretError, match="within the work that is allowed"):
+        TransitionMatrix.optimal(range(4), counts, 0.6)

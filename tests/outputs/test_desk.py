@@ -121,7 +121,7 @@ def test_what_a_model_leaves_open_by_itself_stays_open_at_the_desk(place, desk, 
     project = made(place, desk.keys, frame)
     checked = crosstab(frame.town, frame["all"], profile=RULES)
     open_one = dataclasses.replace(checked, findings=(Finding("too_large", "review"),))
-    monkeypatch.setattr("diskret.outputs.tables.judged", lambda *_: open_one)
+    monkeypatch.setattr("diskret.outputs.tables.judged", lambda *_, **__: open_one)
     project.submit(project.check(crosstab, frame.town, frame["all"]), "open", who="Kim")
     assert desk.judged("towns", "open").verdict == "review"
     with pytest.raises(ProofError, match="must not leave"):

@@ -46,6 +46,19 @@ def test_dummy_of_one_firm_returns_its_value_to_the_cent():
     assert "leverage" in found(checked)
 
 
+def test_regressors_of_one_name_are_all_looked_at():
+    """Of one name with what is explained, or with each other."""
+    data = firms()
+    spy = (data.index == 17) * 1.0
+    x = np.column_stack([np.ones(len(data)), spy])  # which statsmodels calls x1
+    checked = model(sm.OLS(data.turnover.rename("x1"), x).fit())
+    assert found(checked)["value_of_one"] == (("x1 (2)",),)
+    twice = pd.DataFrame(np.column_stack([x, data["size"]]), columns=["a", "b", "b"])
+    checked = model(sm.OLS(data.turnover, twice).fit())
+    assert found(checked)["value_of_one"] == (("b",),)
+    assert {"b", "b (2)"} <= {*checked.made_from} and "b (2)" in checked.made_from
+
+
 def test_zeros_of_a_regressor_are_looked_at_too():
     data = firms()
     data["others"] = (data.index != 17).astype(float)

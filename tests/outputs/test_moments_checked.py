@@ -144,6 +144,7 @@ def test_chi_square_of_two_by_two_gives_the_table_away():
         (lambda data: dk.check.correlation(data, ["size"]), "two variables or more"),
         (lambda data: dk.check.correlation(data, ["size", "region"]), "not all numbers"),
         (lambda data: dk.check.correlation(data, ["size", "what"]), "is no column"),
+        (lambda data: dk.check.correlation(pd.concat([data, data["age"]], axis=1)), "'age' occurs"),
         (lambda data: dk.check.ttest(data, "size", "age"), "must have two categories"),
         (lambda data: dk.check.components(data.assign(age=np.nan), NUMBERS), "less than two"),
         (lambda data: dk.check.chi2(data.assign(one=1), "one", "region"), "two categories or more"),

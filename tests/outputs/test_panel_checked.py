@@ -68,6 +68,42 @@ def test_regressor_that_changes_in_few_firms():
     assert ("sector",) in found(checked)["value_of_one"]
 
 
+def test_two_ways_are_a_regression_with_both_kinds_of_dummies():
+    data = years().assign(year=np.tile([2001, 2002, 2003, 2004], 80))
+    data["sales"] += 5 * (data.year == 2003)
+    data = data.drop(index=[3, 17, 18])  # not every firm is there in all years
+    checked = dk.check.panel("sales ~ staff + price", data, entity="firm", time="year")
+    assert checked.verdict == "pass", checked.reasons()
+    dummies = smf.ols("sales ~ staff + price + C(firm) + C(year)", data).fit()
+    for name in ("staff", "price"):
+        assert checked.output.params[name] == pytest.approx(dummies.params[name])
+        assert checked.output.bse[name] == pytest.approx(dummies.bse[name])
+    later = checked.output.params["year = 2003"]
+    assert later == pytest.approx(dummies.params["C(year)[T.2003]"])
+    assert checked.output.df_resid == dummies.df_resid
+
+
+def test_how_few_firms_fared_beside_all_others():
+    """With both kinds of effects the coefficient of a reform is a difference of differences.
+
+    From it and the effect of the year follows the mean change of the few who were reformed, to
+    the cent.
+    """
+    data = years(each=2).assign(year=np.tile([2001, 2002], 80))
+    treated = data.firm < 9
+    data["reform"] = (treated & (data.year == 2002)).astype(float)
+    checked = dk.check.panel("sales ~ reform", data, entity="firm", time="year")
+    change = data.groupby("firm").sales.diff().dropna()
+    params = checked.output.params
+    assert params["reform"] + params["year = 2002"] == pytest.approx(change[:9].mean())
+    assert checked.output.df_resid >= 10  # all that ACRO looks at
+    assert ("reform",) in found(checked)["support"]
+    # a year in which few firms are there
+    late = data[(data.year == 2001) | (data.firm < 9)]
+    checked = dk.check.panel("sales ~ staff", late, entity="firm", time="year")
+    assert ("year = 2002",) in found(checked)["support"]
+
+
 def test_wrong_input_is_refused():
     data = years()
     with pytest.raises(InputError, match="changes within"):
@@ -76,6 +112,8 @@ def test_wrong_input_is_refused():
         dk.check.panel("sales ~ staff", data, entity="country")
     with pytest.raises(InputError, match="is not understood"):
         dk.check.panel("sales ~ nothing", data, entity="firm")
+    with pytest.raises(InputError, match="time='year' is no column"):
+        dk.check.panel("sales ~ staff", data, entity="firm", time="year")
     data.loc[3, "firm"] = np.nan
     with pytest.raises(InputError, match="is missing in record 3"):
         dk.check.panel("sales ~ staff", data, entity="firm")

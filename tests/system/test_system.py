@@ -2,10 +2,13 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from scipy import sparse
 
 import diskret as dk
-from diskret.system import Cell, System
+from diskret.deadline import Deadline, OutOfTime
+from diskret.errors import InputError, ProtectionError
+from diskret.system import Cell, System, possible
 from diskret.system.possible import possible_values
 
 TREE = dk.Hierarchy.from_parents(
@@ -73,3 +76,22 @@ def test_values_of_cells_that_nothing_bounds_are_moderate():
             values = np.append(3, possible_values(equations, np.array([3]), least))
             assert not (equations @ values).any() and (values[1:] >= lowest).all()
             assert (abs(values) < 100).all()
+
+
+def test_possible_values_take_bounded_work_and_time(monkeypatch: pytest.MonkeyPatch):
+    equations = sparse.csr_array(np.array([[1, -1, -1, 0], [1, 0, -1, -1]]))
+    least = np.zeros(3)
+    with pytest.raises(OutOfTime):
+        possible_values(equations, np.array([9]), least, Deadline(-1.0))
+    monkeypatch.setattr(possible, "_STEPS", 0)  # then a corner has to do
+    values = np.append(9, possible_values(equations, np.array([9]), least))
+    assert not (equations @ values).any() and (values >= 0).all()
+    monkeypatch.setattr(possible, "_PIVOTS", 0)
+    with pytest.raises(ProtectionError, match="within the work that is allowed"):
+        possible_values(equations, np.array([9]), least)
+
+
+def test_values_that_contradict_each_other_are_told_from_those_not_found():
+    equations = sparse.csr_array(np.array([[1, 0, -1, -1], [0, 1, -1, -1]]))
+    with pytest.raises(InputError, match="contradict each other"):
+        possible_values(equations, np.array([9, 8]), np.zeros(2))

@@ -187,7 +187,8 @@ class _Piece:
         self.asked = set[tuple[int, int]]()
         inside = sparse.csr_array(by_column[:, cells])
         inside = sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
-        self._programme, self._quads = Shortest(inside), Quads(inside)
+        self._programme = Shortest(inside, deadline=view.search.deadline)
+        self._quads = Quads(inside)
         # how many know each cell
         self.known_by = np.bincount(self.column, self.alone, minlength=len(cells))
 

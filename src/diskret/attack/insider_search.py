@@ -14,6 +14,7 @@ from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN, Point
 from diskret.attack.linear_programme import LinearProgramme
 from diskret.attack.surroundings import Surroundings
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import ContradictionError, ProofError
 
 #: How many cells around a target may move at first.
@@ -30,6 +31,7 @@ class Search:
     known, bounds, truth: as in `withstand`.
     whole: only whole numbers count.
     tables: some alternative tables: they say what unpublished cells may be.
+    deadline: questions that are not answered by then end with `OutOfTime`.
     """
 
     def __init__(
@@ -39,7 +41,9 @@ class Search:
         truth: NDArray[np.int64],
         whole: bool,
         tables: Sequence[Point],
+        deadline: Deadline = NEVER,
     ):
+        self.deadline = deadline
         self.known, self.bounds, self.truth, self.whole = known, bounds, truth, whole
         self._by_column = sparse.csc_array(known.matrix)
         self._near = Surroundings(known.matrix)
@@ -108,6 +112,7 @@ class Search:
             zero,
             np.concatenate((up, down, [need])),
             zero,
+            self.deadline,
         )
         price = np.append(-np.ones(2 * n), _WORTH)
         only = np.append(np.zeros(2 * n), 1.0)
@@ -169,6 +174,7 @@ class Search:
             np.append(self.known.right[rows], 0),
             np.append(low[window], -UNKNOWN),
             np.append(high[window], end),
+            deadline=self.deadline,
         )
         direction = np.append(np.zeros(len(window)), 1.0)
         with suppress(ContradictionError, ProofError):

@@ -27,6 +27,7 @@ from diskret.attack.insider_moves import Shown
 from diskret.attack.insider_pieces import Claims, settle_pieces
 from diskret.attack.insider_search import Search
 from diskret.attack.knowledge import unknown_bounds
+from diskret.deadline import NEVER, Deadline
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 
@@ -146,6 +147,7 @@ def withstand(
     whole: bool,
     progress: Progress = silent,
     before: Sequence[Point] = (),
+    deadline: Deadline = NEVER,
 ) -> Withstood:
     """Look for tables that show that no coalition can tell a target too closely.
 
@@ -155,8 +157,9 @@ def withstand(
     insiders: who contributes, and what is required.
     whole: values are whole numbers.
     before: further alternative tables, that the same attack made when less was hidden.
+    deadline: raises `OutOfTime` then.
     """
-    search = Search(known, bounds, truth, whole, [*tables, *before])
+    search = Search(known, bounds, truth, whole, [*tables, *before], deadline)
     pieces = settle_pieces(known, bounds, truth, tables, insiders, whole, search, progress, before)
     if insiders.coalition > 1:  # what no single one can tell, several may
         pieces = replace(pieces, left=np.arange(insiders.target.shape[0]))
@@ -290,8 +293,12 @@ def withstand_insiders(
     original: NDArray[np.int64],
     progress: Progress = silent,
     before: Withstood | None = None,
+    deadline: Deadline = NEVER,
 ) -> tuple[Examination, Withstood]:
-    """The same examination, with more witnesses where insiders need them, and what is open."""
+    """The same examination, with more witnesses where insiders need them, and what is open.
+
+    Nothing simpler proves what is claimed of insiders, so `OutOfTime` is raised at the deadline.
+    """
     publication = together(published)
     tables = list(examination.witnesses)
     known = equations(publication)
@@ -299,9 +306,8 @@ def withstand_insiders(
     truth = np.zeros(len(known.cell), dtype=np.int64)
     truth[~known.latent] = np.asarray(original).ravel()[known.cell[~known.latent]]
     old = [] if before is None else list(_still_possible(before, known, bounds, truth))
-    found = withstand(
-        known, bounds, truth, tables, insiders, publication.tables[0].frequency, progress, old
-    )
+    whole = publication.tables[0].frequency
+    found = withstand(known, bounds, truth, tables, insiders, whole, progress, old, deadline)
     found = replace(found, tables=[*old, *_completed(found.tables, tables, known, bounds)])
     # they move the original values in few places
     return examination.with_tables(found.tables, Point(truth, 1) if found.tables else None), found

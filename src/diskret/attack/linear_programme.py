@@ -82,7 +82,7 @@ class LinearProgramme:
         centre: NDArray[np.int64] | None = None,
         deadline: Deadline = NEVER,
     ):
-        self._deadline = deadline
+        self.deadline = deadline
         self.matrix, self.right = matrix, right
         self.lower, self.upper = lower.copy(), upper.copy()
         if centre is None:
@@ -136,7 +136,7 @@ class LinearProgramme:
         for option, value in {"solver": "ipm", "presolve": "on"}.items():
             self._solver.setOptionValue(option, value)
         run_in_time(
-            self._solver, self._deadline
+            self._solver, self.deadline
         )  # whatever it says: the simplex method goes on from there
         for option in ("solver", "presolve"):
             self._solver.setOptionValue(option, _LINEAR[option])
@@ -155,7 +155,7 @@ class LinearProgramme:
             self.right,
             np.where(at_upper, self.upper, self.lower),
             np.where(at_lower, self.lower, self.upper),
-            deadline=self._deadline,
+            deadline=self.deadline,
         )
 
     def holds(self, point: Point) -> bool:
@@ -223,7 +223,7 @@ class LinearProgramme:
         every = np.arange(n, dtype=np.int32)
         solver.changeColsCost(n, every, -direction[among])
         solver.changeColsIntegrality(n, every, np.ones(n, dtype=np.uint8))
-        status = run_in_time(solver, self._deadline)
+        status = run_in_time(solver, self.deadline)
         steps = np.array(solver.getSolution().col_value)
         if len(steps) < n or not np.all(np.isfinite(steps)):
             return status, None
@@ -239,10 +239,10 @@ class LinearProgramme:
         _set_bounds(self._solver, self.lower, self.upper, centre, rest, scale)
 
     def _run(self) -> tuple[bool, NDArray[np.float64]]:
-        status = run_in_time(self._solver, self._deadline)  # read before any change resets it
+        status = run_in_time(self._solver, self.deadline)  # read before any change resets it
         if status not in (Status.kOptimal, Status.kUnbounded):
             self._solver.clearSolver()  # a second opinion, without the basis
-            status = run_in_time(self._solver, self._deadline)
+            status = run_in_time(self._solver, self.deadline)
         if status == Status.kInfeasible:
             raise ContradictionError("no values satisfy all equations and bounds")
         if status not in (Status.kOptimal, Status.kUnbounded):

@@ -289,6 +289,7 @@ def completed(
                     right[rows].astype(np.int64),
                     programme.lower[rest],
                     programme.upper[rest],
+                    deadline=programme.deadline,
                 )
                 .begin()
                 .point

@@ -23,6 +23,8 @@ from diskret.solver import Solver, Status
 _NOTHING = 1e-9
 #: What a solver may miss a bound by.
 _TOLERANCE = 1e-7
+#: Steps of the simplex method for one programme at most.
+_PIVOTS = 200_000
 #: How far the squares of means may be from their tangents on average, and how often to add some.
 _NEAR, _ROUNDS = 1e-7, 30
 
@@ -265,7 +267,7 @@ def _solve(
     """Minimise ``cost @ x`` subject to ``low <= matrix @ x <= high`` and ``0 <= x <= upper``."""
     solver = Solver(primal_feasibility_tolerance=1e-9)
     solver.load(cost, matrix, columns=(0, upper), rows=(low, high))
-    if solver.run() is not Status.OPTIMAL:
+    if solver.run(pivots=_PIVOTS) is not Status.OPTIMAL:
         raise InputError(
             "no invariant noise was found for these frequencies "
             f"({solver.said}); use two_step_table, or a smaller largest value"

@@ -16,6 +16,8 @@ from diskret.solver import Solver, Status
 
 #: Matrices that are made have at most so many rows.
 _MOST_CATEGORIES = 3_000
+#: Steps of the simplex method at most.
+_PIVOTS = 200_000
 #: Two values that do not become each other.
 Forbidden = Iterable[Sequence[Any]]
 #: So many places a value may move.
@@ -81,7 +83,13 @@ def _solved(
     matrix = sparse.csc_array((np.ones(2 * pairs), both, pair), shape=(size, pairs))
     most = np.minimum(largest[first], largest[second])
     solver.load(price, matrix, columns=(0, most), rows=(least, largest))
-    if solver.run() is not Status.OPTIMAL:
+    status = solver.run(pivots=_PIVOTS)
+    if status is Status.OUT_OF_WORK:
+        raise InputError(
+            f"what goes between {size} categories was not found within the work that is allowed; "
+            "allow fewer transitions, or combine rare categories"
+        )
+    if status is not Status.OPTIMAL:
         return None
     return np.maximum(solver.x, 0.0)
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from diskret.outputs.checked import Finding as Finding
     from diskret.outputs.checked import Told as Told
     from diskret.outputs.desk import Desk as Desk
+    from diskret.outputs.durations import logrank as logrank
     from diskret.outputs.durations import survival as survival
     from diskret.outputs.events import Event as Event
     from diskret.outputs.events import Item as Item
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from diskret.outputs.files.folder import folder as folder
     from diskret.outputs.formulas import glm as glm
     from diskret.outputs.formulas import logit as logit
+    from diskret.outputs.formulas import mnlogit as mnlogit
+    from diskret.outputs.formulas import negativebinomial as negativebinomial
     from diskret.outputs.formulas import ols as ols
+    from diskret.outputs.formulas import ordered as ordered
     from diskret.outputs.formulas import phreg as phreg
     from diskret.outputs.formulas import poisson as poisson
     from diskret.outputs.formulas import probit as probit
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
     from diskret.outputs.grouped import describe as describe
     from diskret.outputs.grouped import groupby as groupby
     from diskret.outputs.grouped import quantile as quantile
-    from diskret.outputs.hiding import suppressed as suppressed
     from diskret.outputs.hypotheses import chi2 as chi2
     from diskret.outputs.hypotheses import mannwhitney as mannwhitney
     from diskret.outputs.hypotheses import ttest as ttest
@@ -44,9 +47,16 @@ if TYPE_CHECKING:
     from diskret.outputs.shares import mode as mode
     from diskret.outputs.shares import ratio as ratio
     from diskret.outputs.tables import crosstab as crosstab
+    from diskret.outputs.tables import suppressed as suppressed
+    from diskret.outputs.variances import anova as anova
 
 #: Public name → the module that holds it. Each is imported when it is first used.
 _HOME = {
+    "ordered": "formulas",
+    "negativebinomial": "formulas",
+    "mnlogit": "formulas",
+    "anova": "variances",
+    "logrank": "durations",
     "components": "moments",
     "correlation": "moments",
     "survival": "durations",
@@ -85,7 +95,7 @@ _HOME = {
     "ratio": "shares",
     "residuals": "figures",
     "scatter": "figures",
-    "suppressed": "hiding",
+    "suppressed": "tables",
     "wls": "formulas",
 }
 
@@ -99,6 +109,7 @@ __all__ = [
     "Profile",
     "Project",
     "Told",
+    "anova",
     "boxplot",
     "chart",
     "chi2",
@@ -113,10 +124,14 @@ __all__ = [
     "groupby",
     "histogram",
     "logit",
+    "logrank",
     "mannwhitney",
+    "mnlogit",
     "mode",
     "model",
+    "negativebinomial",
     "ols",
+    "ordered",
     "panel",
     "phreg",
     "pivot_table",

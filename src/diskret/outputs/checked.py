@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,6 +107,9 @@ class Checked:
         The call that made it, as far as it is known.
     certificate
         What is claimed of cells that are hidden; None: none is.
+    hiding
+        Makes the same table with unsafe cells hidden; None where that is not known. See
+        `suppress`. Confidential: it knows the records.
     """
 
     kind: str
@@ -119,6 +122,7 @@ class Checked:
     name: str = ""
     command: str = ""
     certificate: Any = None
+    hiding: Callable[[int], Checked] | None = None
 
     def __post_init__(self) -> None:
         if not self.made:
@@ -133,6 +137,51 @@ class Checked:
     def verdict(self) -> Verdict:
         """The worst verdict of all findings; ``"pass"`` if nothing was found."""
         return worst([finding.verdict for finding in self.findings])
+
+    def suppress(self, *, decimals: int = 2) -> Checked:
+        """The same table with its unsafe cells hidden, together with enough others.
+
+        For tables of counts or of sums that pandas makes, of any number of variables. Cells are
+        hidden and proven as of `diskret.suppress`, against contributors who know what is theirs
+        and against whoever subtracts: what is left of a total must not be of few, either. Totals
+        count as known whether they are shown or not, unless they have to be hidden themselves. What
+        hiding does not answer is judged as before: group disclosure, zeros, missing and negative
+        values. A result of a `Project` is attacked once more beside all that has left.
+
+        Parameters
+        ----------
+        decimals
+            Decimals that the values of a sum are rounded to before they are added up.
+
+        Raises
+        ------
+        InputError
+            It is no such table, or does not show what its records have.
+        ProtectionError
+            As of `diskret.suppress`.
+
+        Sources
+        -------
+        Hundepool et al. (2012), Statistical Disclosure Control, chapter 4.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from diskret.outputs import groupby
+        >>> towns = 3 * ["A"] + 20 * ["B"] + 30 * ["C"] + 5 * ["D"]  # 8 in A and D together
+        >>> found = groupby(pd.DataFrame({"town": towns}), "town").suppress()
+        >>> found.verdict, [int(one) for one in found.output.dropna()]
+        ('pass', [30])
+        """
+        if self.certificate is not None:
+            raise InputError("the unsafe cells of this table are hidden already")
+        if self.hiding is None:
+            raise InputError(
+                "cells can be hidden in a table of counts or of sums, one at a time, that pandas "
+                "makes with crosstab, pivot_table or groupby; of means and shares, hide cells in "
+                "the table of sums and in that of counts, and divide what both show"
+            )
+        return self.hiding(decimals)
 
     def reasons(self, language: str = "en") -> list[str]:
         """A sentence for each finding, in the words of the profile if it has its own."""

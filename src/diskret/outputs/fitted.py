@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,6 +41,11 @@ class Fit:
         Whether its equations tell sums of regressors times what is explained.
     understood
         Whether it is known what the coefficients of such a model tell.
+    name
+        Of the kind of model, such as ``"OLS"``.
+    clusters
+        Shape (records,): whom each record belongs to unless somebody says otherwise; None: each is
+        a unit.
     """
 
     x: Numbers
@@ -53,38 +58,61 @@ class Fit:
     freedom: float
     sums: bool
     understood: bool
+    name: str = ""
+    clusters: Any = None
 
 
-def fit_of(results: Any) -> Fit:
-    """What the checks need of what ``fit()`` of a model of statsmodels returns.
+def fitted_of(results: Any) -> Any:
+    """The fitted model itself, where margins of one are handed over."""
+    if type(results).__module__ != "statsmodels.discrete.discrete_margins":
+        return results
+    return results.results
+
+
+def fit_of(results: Any) -> Fit | None:
+    """What the checks need of what ``fit()`` of a model of statsmodels returns; None: unknown.
 
     Raises
     ------
     InputError
-        It is no fitted model, or has several dependent variables.
+        It is a model that was not fitted, or that lost its records.
     """
     model: Any = getattr(results, "model", None)
-    if getattr(model, "exog", None) is None or not hasattr(results, "df_resid"):
+    if hasattr(results, "exog") and hasattr(results, "fit") and type(results) in _understood():
         raise InputError(
             f"results= must be a fitted model of statsmodels with regressors, not "
             f"{type(results).__name__}; say model.fit() first"
         )
-    x = np.asfortranarray(model.exog, np.float64)  # read column by column
-    y = np.asarray(model.endog, np.float64)
-    if x.ndim != 2 or y.ndim != 1:
-        raise InputError("results= must be a model of one dependent variable")
-    name = type(model).__name__ if type(model) in _understood() else ""
+    exog, endog = (getattr(model, one, None) for one in ("exog", "endog"))
+    if type(model) in _understood() and (exog is None or endog is None):
+        raise InputError(
+            f"results= is a {type(results).__name__} without its records, as remove_data() leaves "
+            "it; hand it over as fit() returns it"
+        )
+    if exog is None or endog is None or np.ndim(exog) != 2 or np.ndim(endog) != 1:
+        return None
+    x = np.asfortranarray(exog, np.float64)  # read column by column
+    y = np.asarray(endog, np.float64)
+    if len(x) != len(y):
+        return None
+    name = _name(results)
     prior, working = _WEIGHTS.get(name, _no_weights)(results)
-    freedom = min(results.df_resid, getattr(results, "df_resid_inference", None) or np.inf)
+    left = getattr(results, "df_resid", len(x) - np.linalg.matrix_rank(x))
+    freedom = min(left, getattr(results, "df_resid_inference", None) or np.inf)
+    clusters = None
+    if name == "GEE":
+        clusters = np.asarray(model.groups)
+        freedom = min(freedom, len(np.unique(clusters)) - x.shape[1])
     labels = getattr(getattr(model, "data", None), "row_labels", None)
     rows = None if labels is None else np.asarray(labels)
     residuals = np.asarray(results.resid, np.float64) if name in ("OLS", "WLS") else None
     dependent = _dependent(model, name, y)
+    names = apart([*map(str, model.exog_names)][: x.shape[1]], dependent)  # thresholds come after
     if name == "PHReg":
         freedom = float(dependent[_EVENT].sum()) - x.shape[1]
     return Fit(
         x,
-        tuple(map(str, model.exog_names))[: x.shape[1]],  # thresholds have names too
+        names,
         dependent,
         rows,
         prior,
@@ -93,7 +121,27 @@ def fit_of(results: Any) -> Fit:
         float(freedom),
         name != "PHReg",
         bool(name),
+        type(model).__name__,
+        clusters,
     )
+
+
+def apart(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
+    """The names, each with a number if it is taken or comes again.
+
+    >>> apart(["a", "b", "b"], ["a"])
+    ('a (2)', 'b', 'b (2)')
+    """
+    known = {*taken}
+    found: list[str] = []
+    for name in names:
+        number, own = 1, name
+        while own in known:
+            number += 1
+            own = f"{name} ({number})"
+        known.add(own)
+        found.append(own)
+    return tuple(found)
 
 
 def counted(fit: Fit, units: NDArray[np.int32] | None) -> tuple[Fit, NDArray[np.int32] | None]:
@@ -109,6 +157,7 @@ def counted(fit: Fit, units: NDArray[np.int32] | None) -> tuple[Fit, NDArray[np.
         fit,
         x=np.asfortranarray(fit.x[kept]),
         dependent={name: values[kept] for name, values in fit.dependent.items()},
+        clusters=of(fit.clusters),
         rows=of(fit.rows),
         prior=of(fit.prior),
         working=of(fit.working),
@@ -117,6 +166,21 @@ def counted(fit: Fit, units: NDArray[np.int32] | None) -> tuple[Fit, NDArray[np.
 
 
 _EVENT = "event"
+
+
+def _name(results: Any) -> str:
+    """The kind of model, if what it tells is known; else empty.
+
+    Penalties change the equations; clusters that lean on each other mix their records.
+    """
+    model = results.model
+    kind = type(getattr(results, "_results", results)).__name__
+    if type(model) not in _understood() or kind.startswith(("L1", "Regularized")):
+        return ""
+    name = type(model).__name__
+    if name == "GEE" and type(model.cov_struct).__name__ != "Independence":
+        return ""
+    return name
 
 
 def _understood() -> tuple[type, ...]:
@@ -132,21 +196,37 @@ def _understood() -> tuple[type, ...]:
         Probit,
     )
     from statsmodels.duration.hazard_regression import PHReg
+    from statsmodels.genmod.generalized_estimating_equations import GEE
     from statsmodels.genmod.generalized_linear_model import GLM
     from statsmodels.miscmodels.ordinal_model import OrderedModel
     from statsmodels.regression.linear_model import OLS, WLS
+    from statsmodels.robust.robust_linear_model import RLM
 
-    linear = (OLS, WLS, GLM)
+    linear = (OLS, WLS, RLM, GLM, GEE)
     return (*linear, Logit, Probit, Poisson, NegativeBinomial, MNLogit, OrderedModel, PHReg)
 
 
 def _dependent(model: Any, name: str, y: Numbers) -> Mapping[str, Numbers]:
     label = str(getattr(model, "endog_names", "y"))
     if name in ("MNLogit", "OrderedModel"):
-        return {f"{label} = {one:g}": (y == one).astype(np.float64) for one in np.unique(y)}
+        called = getattr(model, "_ynames_map", None) or dict(
+            enumerate(getattr(model, "labels", ()))
+        )
+        return {
+            f"{label} = {_plain(called.get(int(one), one))}": (y == one).astype(np.float64)
+            for one in np.unique(y)
+        }
     if name == "PHReg":
         return {label: y, _EVENT: np.asarray(model.status, np.float64)}
     return {label: y}
+
+
+def _plain(answer: Any) -> str:
+    """An answer as it is written: a whole number without its fraction."""
+    try:
+        return f"{float(answer):g}"
+    except ValueError:
+        return str(answer)
 
 
 # ── how much each record counts ─────────────────────────────────────────────────────
@@ -163,9 +243,23 @@ def _least_squares(results: Any) -> Weights:
     return given, given
 
 
+def _robust(results: Any) -> Weights:
+    given = np.asarray(results.weights, np.float64)
+    return given, given
+
+
+def _clustered(results: Any) -> Weights:
+    model = results.model
+    given = None if model.weights is None else np.asarray(model.weights, np.float64)
+    working = np.asarray(model.family.weights(np.asarray(results.fittedvalues)), np.float64)
+    return given, working if given is None else given * working
+
+
 def _generalised(results: Any) -> Weights:
+    """Of shares (successes and failures) with the number of trials, which the equations have."""
     model = results.model
     given = np.broadcast_to(model.iweights, len(model.endog)).astype(np.float64)
+    given = given * np.asarray(model.n_trials, np.float64)
     working = given * np.asarray(model.family.weights(np.asarray(results.mu)), np.float64)
     return (None if (given == 1).all() else given), working
 
@@ -203,6 +297,8 @@ def _durations(results: Any) -> Weights:
 
 _WEIGHTS = {
     "WLS": _least_squares,
+    "RLM": _robust,
+    "GEE": _clustered,
     "GLM": _generalised,
     "Logit": _logit,
     "Probit": _probit,

@@ -6,6 +6,8 @@ from inspect import currentframe
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from diskret.errors import InputError
 from diskret.outputs.checked import Checked
 from diskret.outputs.given import column_of, framed
@@ -187,6 +189,107 @@ def poisson(
     return _checked("poisson", formula, data, unit, profile, options)
 
 
+def negativebinomial(
+    formula: str,
+    data: Any,
+    *,
+    unit: Any = None,
+    profile: str | PathLike[str] | Profile = "guidelines",
+    **options: Any,
+) -> Checked:
+    """A negative binomial regression (NB2) from a formula, checked as `model` does.
+
+    Parameters
+    ----------
+    formula, data, unit, profile, options
+        As for `poisson`.
+
+    Raises
+    ------
+    InputError
+        As for `ols`.
+    """
+    return _checked("negativebinomial", formula, data, unit, profile, options)
+
+
+def mnlogit(
+    formula: str,
+    data: Any,
+    *,
+    unit: Any = None,
+    profile: str | PathLike[str] | Profile = "guidelines",
+    **options: Any,
+) -> Checked:
+    """A logistic regression of several answers from a formula; each answer is looked at.
+
+    Parameters
+    ----------
+    formula, data, unit, profile, options
+        As for `ols`; the dependent variable is a column of numbers, texts or categories.
+
+    Raises
+    ------
+    InputError
+        As for `ols`.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> draw = np.random.default_rng(1)
+    >>> people = pd.DataFrame({"age": draw.normal(50, 9, 200)})
+    >>> people["vote"] = ["green"] * 90 + ["red"] * 106 + ["blue"] * 4
+    >>> mnlogit("vote ~ age", people).findings[0].places
+    (('vote = blue',),)
+    """
+    answer, _, rest = formula.partition("~")
+    frame = framed(data)
+    name = answer.strip()
+    if name not in frame.columns or _is_number(frame[name]):
+        return _checked("mnlogit", formula, data, unit, profile, options)
+    import pandas as pd
+
+    codes, kinds = pd.factorize(frame[name], sort=True)
+    coded = frame.assign(**{name: np.where(codes < 0, np.nan, codes)})
+    results = _fitted("mnlogit", f"{name} ~ {rest}", coded, options)
+    # by these names a summary calls the answers
+    results.model._ynames_map = {at: str(kind) for at, kind in enumerate(kinds)}
+    return model(results, unit=column_of(frame, unit, "unit"), profile=profile)
+
+
+def ordered(
+    formula: str,
+    data: Any,
+    *,
+    unit: Any = None,
+    profile: str | PathLike[str] | Profile = "guidelines",
+    **options: Any,
+) -> Checked:
+    """A model of ordered answers from a formula: proportional odds, or an ordered probit.
+
+    Parameters
+    ----------
+    formula, data, unit, profile
+        As for `ols`, without a constant; the dependent variable has numbers, or is an ordered
+        categorical of pandas.
+    options
+        `distr`: ``"logit"`` (the default) or ``"probit"``; and what ``fit()`` takes.
+
+    Raises
+    ------
+    InputError
+        As for `ols`.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> draw = np.random.default_rng(1)
+    >>> people = pd.DataFrame({"age": draw.normal(50, 9, 200), "health": draw.integers(0, 3, 200)})
+    >>> ordered("health ~ age", people).verdict
+    'pass'
+    """
+    return _checked("ordered", formula, data, unit, profile, {"distr": "logit", **options})
+
+
 def phreg(
     formula: str,
     data: Any,
@@ -222,7 +325,9 @@ def phreg(
 
 
 #: What goes to the model; all else goes to ``fit()``.
-_OF_MODEL = (*_COLUMNS, "family", "ties", "missing")
+_OF_MODEL = (*_COLUMNS, "family", "ties", "missing", "distr")
+#: Models that print how they get on.
+_TALKATIVE = ("logit", "probit", "poisson", "negativebinomial", "mnlogit", "ordered")
 
 
 def _checked(
@@ -233,22 +338,34 @@ def _checked(
     profile: str | PathLike[str] | Profile,
     options: dict[str, Any],
 ) -> Checked:
+    frame = framed(data)
+    results = _fitted(kind, formula, frame, options)
+    return model(results, unit=column_of(frame, unit, "unit"), profile=profile)
+
+
+def _fitted(kind: str, formula: str, frame: Any, options: dict[str, Any]) -> Any:
     import statsmodels.formula.api as smf
     from patsy import PatsyError
+    from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-    frame = framed(data)
     making = {name: one for name, one in options.items() if name in _OF_MODEL and one is not None}
     for name in _COLUMNS:
         if name in making:
             making[name] = column_of(frame, making[name], name)
     fitting = {name: one for name, one in options.items() if name not in _OF_MODEL}
-    if kind in ("logit", "probit", "poisson"):
+    if kind in _TALKATIVE:
         fitting = {"disp": 0, **fitting}
+    made = OrderedModel.from_formula if kind == "ordered" else getattr(smf, kind)
     try:
-        results = getattr(smf, kind)(formula, frame, eval_env=_names(), **making).fit(**fitting)
-    except (PatsyError, ArithmeticError, ValueError, NameError) as error:
+        return made(formula, frame, eval_env=_names(), **making).fit(**fitting)
+    except (PatsyError, ArithmeticError, LookupError, ValueError, NameError) as error:
         raise InputError(f"{kind} {formula!r} cannot be fitted: {error}") from error
-    return model(results, unit=column_of(frame, unit, "unit"), profile=profile)
+
+
+def _is_number(column: Any) -> bool:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return is_numeric_dtype(column) and not is_bool_dtype(column)
 
 
 def _names() -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io.columns import check_names
 
 
 def framed(data: Any) -> Any:
@@ -17,13 +18,14 @@ def framed(data: Any) -> Any:
     Raises
     ------
     InputError
-        They are no frame, or two records have the same index.
+        They are no frame, two columns have the same name, or two records the same index.
     """
     import pandas as pd
 
     frame = data.to_pandas() if hasattr(data, "to_pandas") else data
     if not isinstance(frame, pd.DataFrame):
         raise InputError(f"data= must be a frame of pandas or Polars, not {type(data).__name__}")
+    check_names(frame.columns)
     if not frame.index.is_unique:
         raise InputError("two records have the same index; say frame.reset_index(drop=True) first")
     return frame

@@ -14,6 +14,7 @@ from narwhals import dependencies as known
 from diskret.errors import InputError
 from diskret.outputs.checked import Checked
 from diskret.outputs.functions import Shown, labels, listed
+from diskret.outputs.hiding import hideable
 from diskret.outputs.judge_cells import QUANTILE, STATISTICS, Part
 from diskret.outputs.profile import Profile
 from diskret.outputs.ranks import INTERPOLATIONS, quantiles
@@ -89,7 +90,10 @@ def groupby(
         cells.part(column, function, label)
         for (column, function, _), label in zip(wanted, labels(wanted), strict=True)
     ]
-    return task.judged(output, parts, [column for column, _, _ in wanted if column])
+    judge = partial(task.judged, columns=[column for column, _, _ in wanted if column])
+    if not task.pandas:
+        return judge(output, parts)
+    return hideable(judge, output, parts, task.groups, (len(keys), 0), task.profile)
 
 
 def describe(

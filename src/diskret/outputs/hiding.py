@@ -1,172 +1,164 @@
-"""Tables whose unsafe cells are hidden, with others so that nobody can compute them."""
+"""Unsafe cells of a table are hidden, with others so that nobody can compute them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from os import PathLike
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.outputs.checked import Checked, Finding, Told
+from diskret.outputs.checked import Checked
+from diskret.outputs.groups import Groups
+from diskret.outputs.judge_cells import Part
 from diskret.outputs.profile import Profile
-from diskret.outputs.tables import crosstab
-from diskret.outputs.units import units_of
-from diskret.protect.suppress import suppress
-from diskret.protect.tabulate import tabulate
-from diskret.rules import Dominance, MinimumFrequency, PPercent
 
-#: Checks that hiding a cell answers.
-_ANSWERED = ("threshold", "dominance", "p_percent", "all_equal")
+#: What is shown of cells that can be hidden.
+_KINDS = ("frequencies", "sums")
 
 
-def suppressed(
-    index: Any,
-    columns: Any,
-    *,
-    values: Any = None,
-    aggfunc: str | None = None,
-    decimals: int = 2,
-    unit: Any = None,
-    profile: str | PathLike[str] | Profile = "guidelines",
+def hideable(
+    judge: Callable[[Any, Sequence[Part]], Checked],
+    output: Any,
+    parts: Sequence[Part],
+    groups: Groups,
+    sides: tuple[int, int],
+    profile: Profile,
 ) -> Checked:
-    """A table with true totals whose unsafe cells are hidden, together with enough others.
-
-    What fails in `crosstab` is hidden, and the other cells that have to be are chosen and proven
-    as of `diskret.suppress`; `Checked.certificate` says what is claimed. Rules that hiding does not
-    answer are judged as before: group disclosure, zeros, missing and negative values. In a project
-    the cells that are shown are attacked beside all that has left.
+    """What the checks say of a table of pandas, which can be asked to hide its unsafe cells.
 
     Parameters
     ----------
-    index, columns
-        A pandas Series each, as of `crosstab`.
-    values, aggfunc
-        A Series of numbers and ``"sum"``; both None: records are counted.
-    decimals
-        Decimals that sums are shown with.
-    unit, profile
-        As of `crosstab`.
-
-    Raises
-    ------
-    InputError
-        As of `crosstab`; or another function is asked for.
-    ProtectionError
-        The totals themselves are unsafe, so nothing could be shown.
-
-    Sources
-    -------
-    Hundepool et al. (2012), Statistical Disclosure Control, chapter 4.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> towns = [3 * ["A"] + 20 * ["B"] + 30 * ["C"], 25 * ["A"] + 30 * ["B"] + 15 * ["C"]]
-    >>> people = pd.DataFrame({"town": towns[0] + towns[1], "job": 53 * ["x"] + 70 * ["y"]})
-    >>> found = suppressed(people.town, people.job)
-    >>> found.verdict, int(found.output.isna().sum().sum())
-    ('pass', 4)
+    judge
+        Output and parts → what the checks say.
+    output
+        The table.
+    parts
+        What it shows of which cells.
+    groups
+        How its records lie in cells.
+    sides
+        How many variables name its rows, and how many its columns.
+    profile
+        The rules.
     """
-    import pandas as pd
+    checked = judge(output, parts)
+    if len(parts) > 1 or parts[0].statistic.kind not in _KINDS or not groups.axes:
+        return checked
+    table = _Table(judge, output, parts[0], groups, sides, profile)
+    return replace(checked, hiding=table.hidden)
 
-    rules = Profile.read(profile)
-    if aggfunc not in (None, "sum"):
-        raise InputError(f"aggfunc= of a table with hidden cells must be 'sum', not {aggfunc!r}")
-    for argument, one in (("index", index), ("columns", columns)):
-        if not isinstance(one, pd.Series):
-            raise InputError(
-                f'{argument}= must be a pandas Series such as df["region"], or a list of them, '
-                f"not {type(one).__name__}"
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A table of counts or sums; see `hideable`."""
+
+    judge: Callable[[Any, Sequence[Part]], Checked]
+    output: Any
+    part: Part
+    groups: Groups
+    sides: tuple[int, int]
+    profile: Profile
+
+    def hidden(self, decimals: int) -> Checked:
+        """The table with unsafe cells hidden."""
+        from diskret.outputs.protected import protected
+
+        number, hidden, certificate = protected(
+            self.part.cells[0], self.groups.shape, self.profile, decimals
+        )
+        part = replace(self.part, hidden=self._of_cells(hidden))
+        checked = self.judge(self._shown(number, hidden, decimals), [part])
+        return replace(checked, made=(*checked.made, "suppressed"), certificate=certificate)
+
+    def _of_cells(self, hidden: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+        """Which cells of each group of the part are hidden."""
+        inner = tuple(slice(-1) for _ in self.groups.axes)
+        totals = [
+            tuple(slice(-1) if stays else slice(-1, None) for stays in one.kept)
+            for one in self.groups.totals
+        ]
+        return [hidden[at].reshape(-1) for at in [inner, *totals][: len(self.part.cells)]]
+
+    def _shown(self, number: NDArray[np.float64], hidden: NDArray[np.bool_], decimals: int) -> Any:
+        """The table of pandas without what is hidden."""
+        import pandas as pd
+
+        counted = self.part.cells[0].values is None
+        if counted and not hidden.any():
+            return self.output
+        places = self._places()
+        known = number.reshape(-1)[places]
+        self._check_same(known, decimals)
+        left = pd.DataFrame(np.where(hidden.reshape(-1)[places], np.nan, known))
+        left = left.astype("Int64") if counted else left
+        left.index = self.output.index
+        if not hasattr(self.output, "columns"):
+            return left[0].rename(self.output.name)
+        left.columns = self.output.columns
+        return left
+
+    def _check_same(self, known: NDArray[np.float64], decimals: int) -> None:
+        """Whether the table shows the numbers that its records have."""
+        cells = self.part.cells[0]
+        shown = np.nan_to_num(np.asarray(self.output, np.float64).reshape(known.shape))
+        rounded = 0.0
+        if cells.values is not None:
+            rounded = 0.5 * 10.0**-decimals * len(cells.values) + 1e-9 * float(cells.sizes.sum())
+        if not (np.abs(shown - known) <= rounded).all():
+            raise _other_form()
+
+    def _places(self) -> NDArray[np.intp]:
+        """Shape of the table: which cell each of its numbers is, by number in the whole array."""
+        frame = self.output if hasattr(self.output, "columns") else self.output.to_frame()
+        rows, columns = (
+            _labels(one, levels)
+            for one, levels in zip((frame.index, frame.columns), self.sides, strict=True)
+        )
+        shape = self.groups.shape
+        totals = len(self.part.cells) > 1
+        known = self.groups.at[self.groups.at >= 0]
+        at = np.unravel_index(known, shape)
+        if rows and columns:
+            down, across = (
+                _matched(labels, one.labels, own, totals)
+                for labels, one, own in zip((rows, columns), self.groups.axes, at, strict=True)
             )
-    base = crosstab(
-        index, columns, values=values, aggfunc=aggfunc, margins=True, unit=unit, profile=rules
+            return down[:, None] * (shape[1] + 1) + across
+        labels = rows or columns
+        if len(shape) == 1:
+            return _matched(labels, self.groups.names, known, totals).reshape(frame.shape)
+        own = _matched(labels, self.groups.names, known, False)  # a row for each cell
+        whole = [length + 1 for length in shape]
+        return np.ravel_multi_index(np.unravel_index(own, shape), whole).reshape(frame.shape)
+
+
+def _labels(index: Any, levels: int) -> list[tuple[str, ...]]:
+    """What rows or columns are called by so many variables; the names of figures come before."""
+    several = [one if isinstance(one, tuple) else (one,) for one in index]
+    return [tuple(map(str, one[len(one) - levels :])) for one in several] if levels else []
+
+
+def _matched(
+    shown: list[tuple[str, ...]],
+    labels: Sequence[tuple[str, ...]],
+    at: NDArray[Any],
+    totals: bool,
+) -> NDArray[np.intp]:
+    """Which category each row or column is: all there are, or those with records `at` them."""
+    inner = shown[:-1] if totals else shown
+    every, there = np.arange(len(labels)), np.unique(at)
+    for own in (every, there):
+        if inner == [labels[int(one)] for one in own]:
+            return np.append(own, len(labels)) if totals else own
+    raise _other_form()
+
+
+def _other_form() -> InputError:
+    return InputError(
+        "the table does not show just what its records have in each cell, so it is not known "
+        "which cells to hide: leave out records without a category, and dropna=, fill_value= and "
+        "the like"
     )
-    rows, row_names = pd.factorize(index, sort=True)
-    across, column_names = pd.factorize(columns, sort=True)
-    kept = (rows >= 0) & (across >= 0)
-    if values is not None:
-        kept &= ~np.asarray(values.isna())
-    owners = units_of(unit, index.index, len(index))
-    frame: dict[str, Any] = {
-        "row": np.char.add("r", rows[kept].astype(str)),
-        "column": np.char.add("c", across[kept].astype(str)),
-        "unit": (np.arange(len(rows)) if owners is None else owners)[kept],
-    }
-    measure: Mapping[str, Any] = {}
-    if values is not None:
-        frame["value"] = np.asarray(values, np.float64)[kept]
-        measure = {"value": "value", "decimals": decimals, "round_values": True}
-    table = tabulate(pd.DataFrame(frame), by={"row": None, "column": None}, unit="unit", **measure)
-    result = suppress(table, _rule(rules, values is not None))
-    order = [_places(result.published.dimensions[at].hierarchy.codes, "rc"[at]) for at in (0, 1)]
-    number = result.published.value[np.ix_(*order)] / 10.0**result.published.decimals
-    hidden = result.published.suppressed[np.ix_(*order)]
-    output = base.output.copy().astype(object if values is None else float)
-    output.iloc[:, :] = np.where(hidden, np.nan, number)
-    if not hidden.any() and values is None:
-        output = base.output
-    gone = _names(hidden, [str(one) for one in row_names], [str(one) for one in column_names])
-    return Checked(
-        base.kind,
-        output,
-        (*base.made, "suppressed"),
-        tuple(_left(base.findings, gone)),
-        rules,
-        tuple(_shown(told, gone) for told in base.told),
-        base.made_from,
-        certificate=result.certificate,
-    )
-
-
-def _rule(profile: Profile, summed: bool) -> Any:
-    """The profile's rules as those of tables."""
-    rules: list[Any] = [MinimumFrequency(max(profile.threshold, 2), of="units")]
-    if summed and profile.p_percent is not None:
-        rules.append(PPercent(float(profile.p_percent)))
-    if summed and profile.dominance is not None:
-        number, percent = profile.dominance
-        rules.append(Dominance(int(number), float(percent), quiet=True))
-    whole = rules[0]
-    for one in rules[1:]:
-        whole = whole | one
-    return whole
-
-
-def _places(codes: Any, letter: str) -> list[int]:
-    """Where the categories lie among the codes, in their order, and the total last."""
-    at = {str(code): place for place, code in enumerate(codes)}
-    inner = [code for code in at if code[:1] == letter and code[1:].isdigit()]
-    inner.sort(key=lambda code: int(code[1:]))
-    total = next(code for code in at if code not in inner)
-    return [*(at[code] for code in inner), at[total]]
-
-
-def _names(hidden: NDArray[np.bool_], rows: list[str], columns: list[str]) -> set[tuple[str, ...]]:
-    """What the hidden cells are called; totals are All."""
-    labels = [*rows, "All"], [*columns, "All"]
-    return {
-        (labels[0][row], labels[1][column]) for row, column in zip(*np.nonzero(hidden), strict=True)
-    }
-
-
-def _left(findings: tuple[Finding, ...], hidden: set[tuple[str, ...]]) -> list[Finding]:
-    """Findings that hiding does not answer."""
-    left: list[Finding] = []
-    for one in findings:
-        if one.check in _ANSWERED:
-            places = tuple(place for place in one.places if place not in hidden)
-            if places:
-                left.append(replace(one, places=places))
-        else:
-            left.append(one)
-    return left
-
-
-def _shown(told: Told, hidden: set[tuple[str, ...]]) -> Told:
-    """What is told by the cells that are shown."""
-    gone = np.array([name in hidden for name in told.names] + [False])[told.sets]  # -1: the last
-    return replace(told, sets=np.where(gone, -1, told.sets).astype(np.int32))

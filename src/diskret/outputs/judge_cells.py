@@ -64,6 +64,8 @@ STATISTICS: Mapping[str, Statistic] = {
     "min": Statistic("extremes", _EXTREMES, lambda cells: cells.bounds[0]),
     "max": Statistic("extremes", _EXTREMES, lambda cells: cells.bounds[1]),
 }
+#: Checks that hiding a cell answers.
+ANSWERED = ("threshold", "dominance", "p_percent")
 #: A statistic that is not known: nobody can say what it tells.
 UNKNOWN = Statistic("unknown", ("unknown",))
 
@@ -84,6 +86,8 @@ class Part:
         What the values of the cells are called.
     label
         What the statistic is called where there are several.
+    hidden
+        For each of `cells`: which are not shown, shape (cells,); empty: all are shown.
     """
 
     statistic: Statistic
@@ -91,6 +95,7 @@ class Part:
     shape: tuple[int, ...] = ()
     variable: str = ""
     label: tuple[str, ...] = ()
+    hidden: Sequence[NDArray[np.bool_]] = ()
 
 
 def judge(
@@ -121,6 +126,8 @@ def _found(check: str, parts: Sequence[Part], profile: Profile) -> Finding | Non
         for number, group in enumerate(part.cells):
             shape = part.shape if number == 0 else ()
             for where, said in _CHECKS[check](_Case(group, part.statistic, profile, shape)):
+                if part.hidden and check in ANSWERED:
+                    where = where & ~part.hidden[number]
                 places |= {
                     (*group.names[int(at)], *part.label): None for at in np.flatnonzero(where)
                 }

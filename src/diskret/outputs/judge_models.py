@@ -50,7 +50,7 @@ def judge_model(fit: Fit, units: Units, told: Sequence[Told], rules: Profile) ->
         *_saturated(fit, units, rules),
         *_products(fit, units, rules),
         *_residuals(fit, units, rules),
-        *([] if fit.understood else [Finding("unknown", rules.verdict("unknown"))]),
+        *([] if fit.understood else [Finding("unknown", rules.verdict("unknown"), ((fit.name,),))]),
     ]
 
 

@@ -65,8 +65,10 @@ def _told(parts: Sequence[Part], rows: Any) -> tuple[Told, ...]:
     told: dict[tuple[int, bool], Told] = {}
     for part in parts:
         sums = part.statistic.kind in _SUMS
-        for one in part.cells:
+        for number, one in enumerate(part.cells):
             sets = one.at if one.used.all() else np.where(one.used, one.at, np.int32(-1))
+            if part.hidden:  # -1, of a record in no cell, finds the last
+                sets = np.where(np.append(part.hidden[number], True)[sets], np.int32(-1), sets)
             values, variable = (one.values, part.variable) if sums else (None, "")
             told.setdefault((id(one), sums), Told(sets, tuple(one.names), rows, values, variable))
     return tuple(told.values())

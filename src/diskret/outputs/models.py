@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from diskret.outputs.checked import Checked, Finding, Told
-from diskret.outputs.fitted import Fit, counted, fit_of
+from diskret.outputs.checked import Checked, Told
+from diskret.outputs.fitted import Fit, counted, fit_of, fitted_of
+from diskret.outputs.handed import handed, not_understood
 from diskret.outputs.judge_models import CHECKS, judge_model, two_values
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
@@ -33,20 +34,24 @@ def model(
     Parameters
     ----------
     results
-        What ``fit()`` of an OLS, WLS, GLM, Logit, Probit, Poisson, NegativeBinomial, MNLogit,
-        OrderedModel or PHReg (Cox) model of statsmodels returns, also with robust covariances. Any
-        other model is for a person to review. What has a value for each record (predictions,
-        influence) fails.
+        What ``fit()`` of an OLS, WLS, RLM, GLM, GEE (independent), Logit, Probit, Poisson,
+        NegativeBinomial, MNLogit, OrderedModel or PHReg (Cox) model of statsmodels returns, also
+        with robust covariances, or the margins of one. Any other model is looked at as far as it
+        has regressors, and is for a person to review; so is whatever else is not known. What has a
+        value for each record (predictions, influence, rolling regressions) fails. `SurvfuncRight`
+        is judged as `survival` does, `PCA` as `components`, `DescrStatsW`, `CompareMeans` and
+        Tukey's comparison of all pairs as the means they are made of.
     unit
         Whom each record belongs to: a Series that has the records in its index, or one value
-        for each record of the model. None: each record is a unit.
+        for each record of the model. None: each record is a unit; of a GEE, each cluster.
     profile
         The institution's rules; see `Profile.read`.
 
     Raises
     ------
     InputError
-        It is no fitted model, or `unit` has another length.
+        It is no fitted model, or does not hold the records that it was made of (a summary, a table
+        of counts, a test), or `unit` has another length.
 
     Sources
     -------
@@ -65,26 +70,22 @@ def model(
     The coefficients give away the value of a single unit. Here: x3.
     """
     rules = Profile.read(profile)
-    if isinstance(results, _by_record()):
-        finding = Finding("residuals", rules.verdict("residuals"))
-        found = () if finding.verdict == "pass" else (finding,)
-        return Checked("regression", results, ("residuals",), found, rules)
-    fit = fit_of(results)
-    fit, units = counted(fit, units_of(unit, fit.rows, len(fit.x)))
+    made = handed(results, unit, rules)
+    if made is not None:
+        return made
+    shown = results
+    if (fitted := fitted_of(results)) is not results:
+        shown = results.summary_frame()
+    fit = fit_of(fitted)
+    if fit is None:
+        return not_understood(results, rules)
+    whose = fit.clusters if unit is None else unit
+    fit, units = counted(fit, units_of(whose, fit.rows, len(fit.x)))
     told = told_by(fit)
     found = judge_model(fit, units, told, rules)
     kept = tuple(one for one in found if one.verdict != "pass")
     made_from = {**fit.dependent, **dict(zip(fit.names, fit.x.T, strict=True))}
-    return Checked("regression", results, CHECKS, kept, rules, told, made_from)
-
-
-def _by_record() -> tuple[type, ...]:
-    """Results that have a value for each record."""
-    from statsmodels.base._prediction_inference import PredictionResultsBase
-    from statsmodels.regression._prediction import PredictionResults
-    from statsmodels.stats.outliers_influence import MLEInfluence, OLSInfluence
-
-    return (PredictionResultsBase, PredictionResults, MLEInfluence, OLSInfluence)
+    return Checked("regression", shown, CHECKS, kept, rules, told, made_from)
 
 
 def told_by(fit: Fit) -> tuple[Told, ...]:

@@ -22,6 +22,8 @@ from diskret.parameters import reading
 
 _CHECKS = ("threshold", "freedom", "support", "value_of_one", "all_equal", "pairs", "weight")
 _PERFECT = 1 - 1e-9
+#: Checks that are made on components.
+COMPONENTS = (*_CHECKS, "perfect")
 
 
 @reading
@@ -162,20 +164,7 @@ def components(
     centred = (whole - whole.mean(axis=0)) / size
     _, single, loadings = np.linalg.svd(centred, full_matrices=False)
     variances = single**2 / (len(whole) - 1)
-    found: list[Finding] = []
-    number = number_of_units(complete, all_units)
-    for one, other in combinations(range(len(names)), 2):
-        own = {names[at]: whole[:, at] for at in (one, other)}
-        cross = _correlation(whole[:, one], whole[:, other])
-        found += _judged(own, units, number, cross, rules)
-    scores = centred @ loadings.T
-    for at in range(len(variances)):
-        label = f"component {at + 1}"
-        if variances[at] <= (1 - _PERFECT) * variances[0]:
-            found.append(Finding("perfect", rules.verdict("perfect"), ((label,),)))
-        elif _few(scores[:, at], units, rules):
-            blanks = {"threshold": rules.threshold}
-            found.append(Finding("weight", rules.verdict("weight"), ((label,),), blanks))
+    found = judged_components(names, whole, centred, units, rules)
     import pandas as pd
 
     output = pd.DataFrame(loadings, columns=names)
@@ -183,8 +172,32 @@ def components(
     sets = np.where(complete, 0, -1).astype(np.int32)
     told = (Told(sets, ((", ".join(names),),), np.asarray(frame.index)),)
     made_from = dict(zip(names, values.T, strict=True))
-    checks = (*_CHECKS, "perfect")
-    return Checked("components", output, checks, merged(found), rules, told, made_from)
+    return Checked("components", output, COMPONENTS, merged(found), rules, told, made_from)
+
+
+def judged_components(
+    names: Sequence[str], values: Numbers, centred: Numbers, units: Any, rules: Profile
+) -> list[Finding]:
+    """What is found in components: in the pairs of their variables, and in each component.
+
+    `values`: shape (records, variables); `centred`: the same as they go into the components.
+    """
+    found: list[Finding] = []
+    number = number_of_units(np.ones(len(values), bool), units)
+    for one, other in combinations(range(len(names)), 2):
+        own = {names[at]: values[:, at] for at in (one, other)}
+        cross = _correlation(values[:, one], values[:, other])
+        found += _judged(own, units, number, cross, rules)
+    _, single, directions = np.linalg.svd(centred, full_matrices=False)
+    scores = centred @ directions.T
+    for at in range(len(single)):
+        label = f"component {at + 1}"
+        if single[at] ** 2 <= (1 - _PERFECT) * single[0] ** 2:
+            found.append(Finding("perfect", rules.verdict("perfect"), ((label,),)))
+        elif _few(scores[:, at], units, rules):
+            blanks = {"threshold": rules.threshold}
+            found.append(Finding("weight", rules.verdict("weight"), ((label,),), blanks))
+    return found
 
 
 def _read(data: Any, columns: Sequence[str] | None) -> tuple[Any, list[str], Numbers]:

@@ -27,6 +27,7 @@ def panel(
     data: Any,
     *,
     entity: str,
+    time: str | None = None,
     effects: bool = False,
     unit: Any = None,
     profile: str | PathLike[str] | Profile = "guidelines",
@@ -45,6 +46,10 @@ def panel(
         As for `ols`; the constant is one of the effects.
     entity
         Name of the column whose categories have an effect each, such as the firm or the region.
+    time
+        Name of the column whose categories have an effect each as well, such as the year; None:
+        none. These effects are coefficients of the model and judged as such: a regressor that
+        changes in few entities only tells how they fared beside all others.
     effects
         Whether the effects leave too; they are then `effects` of the fitted model.
     unit
@@ -71,6 +76,9 @@ def panel(
     >>> years["sales"] = years.staff + years.firm + draw.normal(size=240)
     >>> panel("sales ~ staff", years, entity="firm").verdict
     'pass'
+    >>> years["year"] = list(range(2001, 2005)) * 60
+    >>> panel("sales ~ staff", years, entity="firm", time="year").verdict
+    'pass'
     >>> panel("sales ~ staff", years, entity="firm", effects=True).reasons()[0][:22]
     'Fewer than 10 units. H'
     """
@@ -82,9 +90,10 @@ def panel(
     y, x = design_of(formula, frame)
     if len(y.columns) != 1:
         raise InputError(f"formula= {formula!r} must explain one variable of numbers")
-    owner = column_of(frame, entity, "entity").loc[y.index]
-    if owner.isna().any():
-        raise InputError(f"entity={entity!r} is missing in record {y.index[owner.isna()][0]}")
+    owner = _categories(frame, entity, "entity", y.index)
+    if time is not None:
+        period = _categories(frame, time, "time", y.index)
+        x = x.join(pd.get_dummies(period, prefix=time, prefix_sep=" = ", dtype=float).iloc[:, 1:])
     at, kinds = pd.factorize(owner, sort=True)
     means = [table.groupby(at).transform("mean") for table in (y, x)]
     within_y, within_x = y - means[0], x - means[1]
@@ -105,6 +114,14 @@ def panel(
     beyond = y.iloc[:, 0] - x.loc[:, changes] @ results.params
     results.effects = beyond.groupby(at).mean().set_axis(kinds)
     return _with_effects(found, at, kinds, y.iloc[:, 0].to_numpy(), units, rules)
+
+
+def _categories(frame: Any, name: str, argument: str, rows: Any) -> Any:
+    """A column without missing values, for some records."""
+    column = column_of(frame, name, argument).loc[rows]
+    if column.isna().any():
+        raise InputError(f"{argument}={name!r} is missing in record {rows[column.isna()][0]}")
+    return column
 
 
 def _with_effects(

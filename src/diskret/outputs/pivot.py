@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -13,6 +14,7 @@ from diskret.errors import InputError
 from diskret.outputs.checked import Checked
 from diskret.outputs.functions import Shown, called, labels
 from diskret.outputs.groups import Axis, Groups
+from diskret.outputs.hiding import hideable
 from diskret.outputs.judged import judged
 from diskret.outputs.profile import Profile
 from diskret.outputs.records import Records
@@ -122,14 +124,16 @@ def pivot_table(
         cells.part(column, function, label)
         for (column, function, _), label in zip(figures, labels(figures), strict=True)
     ]
-    return judged(
-        output,
-        parts,
-        rules,
-        records.rows,
-        {name: records.columns[name].to_native() for name in [*keys, *shown]},
-        [name for name in keys if records.without(name).any()],
+    judge = partial(
+        judged,
+        profile=rules,
+        rows=records.rows,
+        made_from={name: records.columns[name].to_native() for name in [*keys, *shown]},
+        without_code=[name for name in keys if records.without(name).any()],
     )
+    if not pandas:
+        return judge(output, parts)
+    return hideable(judge, output, parts, groups, (len(rows), len(across)), rules)
 
 
 def _figures(aggfunc: Any, shown: Sequence[str]) -> list[tuple[str, Any, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -294,9 +295,15 @@ class Project:
         """The result with what is found beside all that has left."""
         alone = (*checked.findings, *self._doubts(checked))
         made = (*checked.made, "records", "difference", "rest")
-        whole = replace(checked, made=made, findings=(*alone, *self._differences(checked)))
+        found = (*alone, *self._differences(checked))
+        hiding = None if checked.hiding is None else partial(self._hidden, checked)
+        whole = replace(checked, made=made, findings=found, hiding=hiding)
         self._checked[whole] = alone
         return whole
+
+    def _hidden(self, checked: Checked, decimals: int) -> Checked:
+        """A result of this project with its unsafe cells hidden."""
+        return self._beside(checked.suppress(decimals=decimals))
 
     def _doubts(self, checked: Checked) -> list[Finding]:
         """Whether the index may have been lost on the way: then it names other records."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from diskret.outputs.checked import Checked
 from diskret.outputs.fill import filled
 from diskret.outputs.functions import statistic_of
 from diskret.outputs.groups import Axis, Groups
+from diskret.outputs.hiding import hideable
 from diskret.outputs.judge_cells import STATISTICS, UNKNOWN, Part
 from diskret.outputs.judged import judged
 from diskret.outputs.profile import Profile
@@ -109,7 +111,60 @@ def crosstab(
     ]
     series = [*rows, *across, *([] if values is None else [values])]
     made_from = {str(one.name): one for one in series}
-    return judged(output, [part], rules, rows[0].index, made_from, lost)
+    judge = partial(
+        judged, profile=rules, rows=rows[0].index, made_from=made_from, without_code=lost
+    )
+    if normalize is not False:
+        return judge(output, [part])
+    return hideable(judge, output, [part], groups, (len(rows), len(across)), rules)
+
+
+def suppressed(
+    index: Any,
+    columns: Any,
+    *,
+    values: Any = None,
+    aggfunc: str | Callable[..., Any] | None = None,
+    decimals: int = 2,
+    unit: Any = None,
+    profile: str | PathLike[str] | Profile = "guidelines",
+) -> Checked:
+    """A table with true totals whose unsafe cells are hidden, together with enough others.
+
+    It is `crosstab` with totals and then `Checked.suppress`, which says what is hidden and what is
+    claimed.
+
+    Parameters
+    ----------
+    index, columns
+        A pandas Series each, or lists of them, as of `crosstab`.
+    values, aggfunc
+        A Series of numbers and ``"sum"``, or ``"count"``; both None: records are counted.
+    decimals, unit, profile
+        As of `Checked.suppress` and of `crosstab`.
+
+    Raises
+    ------
+    InputError, ProtectionError
+        As of `crosstab` and of `Checked.suppress`.
+
+    Sources
+    -------
+    Hundepool et al. (2012), Statistical Disclosure Control, chapter 4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> towns = [3 * ["A"] + 20 * ["B"] + 30 * ["C"], 25 * ["A"] + 30 * ["B"] + 15 * ["C"]]
+    >>> people = pd.DataFrame({"town": towns[0] + towns[1], "job": 53 * ["x"] + 70 * ["y"]})
+    >>> found = suppressed(people.town, people.job)
+    >>> found.verdict, int(found.output.isna().sum().sum())
+    ('pass', 4)
+    """
+    table = crosstab(
+        index, columns, values=values, aggfunc=aggfunc, margins=True, unit=unit, profile=profile
+    )
+    return table.suppress(decimals=decimals)
 
 
 def _variables(given: Any, argument: str) -> list[pd.Series[Any]]:

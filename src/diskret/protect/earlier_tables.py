@@ -13,6 +13,7 @@ from scipy.sparse import csgraph
 
 from diskret.attack import examine
 from diskret.attack.earlier_tables import read_beside
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import ContradictionError, InputError
 from diskret.system import System, joint_system
 from diskret.tables import (
@@ -219,18 +220,19 @@ def system_with_earlier(
     sums: Sequence[MeasureSum],
     before: EarlierTables,
     combined: bool = False,
+    deadline: Deadline = NEVER,
 ) -> System:
-    """The equations of new tables and earlier ones; `combined` as in `plan`."""
+    """The equations of new tables and earlier ones; `combined`, `deadline` as in `plan`."""
     if not before.tables:
         if len(tables) == 1:
             return System.of_table(tables[0])
-        return joint_system(tables, sums, combined)
+        return joint_system(tables, sums, combined, deadline)
     try:
-        return joint_system([*tables, *before.tables], sums, combined)
+        return joint_system([*tables, *before.tables], sums, combined, deadline)
     except InputError:
         for one, table in zip(before.earlier, before.tables, strict=True):
             with naming(one):
-                joint_system([*tables, table], sums)
+                joint_system([*tables, table], sums, deadline=deadline)
         raise
 
 

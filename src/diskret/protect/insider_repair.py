@@ -162,8 +162,9 @@ def _fitting(problem: Problem, low: NDArray[np.float64]) -> Problem:
         return problem
     n = len(system.value) - len(system.lowest)
     known, least = system.value[:n], np.maximum(system.lowest, low[n:])
-    with suppress(InputError):
-        value = np.append(known, possible_values(system.equations, known, least))
+    # values that are not found in time, or not at all, are left as they are
+    with suppress(InputError, ProtectionError):
+        value = np.append(known, possible_values(system.equations, known, least, problem.deadline))
         if not (system.equations.astype(np.int64) @ value).any() and (value >= low).all():
             return replace(problem, system=replace(system, value=value))
     np.minimum(low, system.value, out=low)  # the attack tells whether it was enough

@@ -25,6 +25,7 @@ from diskret.attack import (
 )
 from diskret.attack.earlier_tables import with_own_hidden
 from diskret.attack.insiders import Coalition
+from diskret.deadline import NEVER, Deadline
 from diskret.progress import Progress, silent
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.insider_rests import (
@@ -128,16 +129,17 @@ class InsiderJudge:
         original: NDArray[np.int64],
         progress: Progress,
         before: Withstood | None = None,
+        deadline: Deadline = NEVER,
     ) -> tuple[Examination, Withstood, Asked]:
         """The same examination with what it takes to withstand insiders, and what they can tell.
 
-        `before` is what was found when less was hidden.
+        `before` is what was found when less was hidden. Raises OutOfTime: the deadline has passed.
         """
         cell, free = unknown_cells(publication)
         asked = _asked(self, publication, cell, free, required, unsafe, original)
         whom = self.attacker, asked.insiders
         examination, found = withstand_insiders(
-            publication, examination, *whom, original, progress, before
+            publication, examination, *whom, original, progress, before, deadline
         )
         return examination, found, asked
 

@@ -82,7 +82,7 @@ def plan(
     before = before or EarlierTables()
     tables = [one.table for one in to_protect]
     parts = [_planned(one, attacker, keys) for one in to_protect]
-    system = system_with_earlier(tables, sums, before, combinations)
+    system = system_with_earlier(tables, sums, before, combinations, deadline)
     new = sum(part.cost.size for part in parts)
     _check_known(system, to_protect, parts, new, before)
     parts += [_planned_earlier(one, attacker) for one in before.earlier]

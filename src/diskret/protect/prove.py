@@ -216,12 +216,12 @@ def _proven(
             continue
         if insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
             examination, found, asked = insiders.attack(
-                published, examination, required, unsafe, original, progress, found
+                published, examination, required, unsafe, original, progress, found, deadline
             )
             told = found.open
             while insiders.already(told, asked, published, required, unsafe, original):
                 examination, found, asked = insiders.attack(
-                    published, examination, required, unsafe, original, progress, found
+                    published, examination, required, unsafe, original, progress, found, deadline
                 )
                 told = found.open
             withstood = insiders.withstood(found, asked)

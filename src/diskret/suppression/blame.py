@@ -165,6 +165,8 @@ class _Question:
         for _ in fulfil(self._search, self.cells, reach, self.group, self._seconds):
             pass  # each change is noted in reach
         self._search.publish(fixed, False)
+        if self._search.cut_short and reach.misses(self.cells, self.group):
+            self._left = 0  # a question without an answer ends the search
         return not reach.misses(self.cells, self.group)
 
 

@@ -142,8 +142,8 @@ def _below(tree: Hierarchy) -> list[NDArray[np.int64]]:
 #: Of all cells; blocks that are larger are left to programs of the whole table.
 _SHARE = 0.5
 
-#: Changes, and the groups that they do not protect.
-_Found = tuple[list[Change], list[int]]
+#: Changes, the groups that they do not protect, and those of them that are not asked for again.
+_Found = tuple[list[Change], list[int], set[int]]
 
 
 def hide_in_blocks(
@@ -193,11 +193,11 @@ def hide_in_blocks(
         together = len(np.unique(np.concatenate(inside))) == sum(map(len, inside))
         work = in_order(_do, tasks, tell) if together else map(_do, tasks)
         problem.work.step(sum(map(len, asked)))
-        for groups, (found, failed) in zip(asked, work, strict=True):
+        for groups, (found, failed, hard) in zip(asked, work, strict=True):
             changes += found
             left -= len(groups)
             for group in failed:
-                if ladders[group]:
+                if ladders[group] and group not in hard:
                     queue[ladders[group].pop(0)].append(group)
                     left += 1
             tell()
@@ -230,9 +230,10 @@ def _in_block(
     asked = [group for group in groups if reach.misses(cells, group)]
     here = part_of(cells, inside) if asked else None
     if here is None or len(here.cell) == 0:
-        return [], asked
+        return [], asked, set()
     search = Search(here, hidden[here.cell], cells.price[here.cell], seconds)
     found: list[Change] = []
+    hard = set[int]()
     for group in sorted(asked, key=lambda group: (-int(cells.need[group]), group)):
         if not reach.misses(cells, group) or seconds() <= 0:
             continue
@@ -241,4 +242,6 @@ def _in_block(
             hidden[new] = True
             search.hide(np.searchsorted(here.cell, new))
             found.append(change)
-    return found, [group for group in asked if reach.misses(cells, group)]
+        if search.cut_short and not whole:
+            hard.add(group)  # a fraction took all the work allowed: more groups take still more
+    return found, [group for group in asked if reach.misses(cells, group)], hard

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.deadline import OutOfTime
+from diskret.errors import ProtectionError
 from diskret.suppression.blame import refuse_fixed, unprotectable
 from diskret.suppression.blocks import Blocks, hide_in_blocks
 from diskret.suppression.certify import certify, proposals_of
@@ -151,16 +152,16 @@ def _hide(
     blocks: Blocks | None,
 ) -> tuple[NDArray[np.bool_], list[Change]]:
     """Add the cheapest cells to a pattern until every requirement is shown to hold."""
-    reach, hidden, changes = certified.copy(), hidden.copy(), list(changes)
-    for change in changes:
+    reach, hidden, found = certified.copy(), hidden.copy(), list(changes)
+    for change in found:
         reach.add(change)
 
     todo = np.flatnonzero(reach.missing(cells))
     if blocks is not None and len(todo):
-        changes += hide_in_blocks(problem, cells, blocks, hidden, reach)
+        found += hide_in_blocks(problem, cells, blocks, hidden, reach)
         todo = np.flatnonzero(reach.missing(cells))
     if len(todo) == 0:
-        return hidden, changes
+        return hidden, found
     todo = todo[np.argsort(-cells.need[todo], kind="stable")]
     here = part(cells, np.ones(len(hidden), dtype=bool))
     search = Search(here, hidden[here.cell], cells.price[here.cell], problem.deadline.seconds)
@@ -169,6 +170,26 @@ def _hide(
         """Whether time is up, which cubes do not need; a budget says what was to be done."""
         return problem.deadline.passed and problem.work.left
 
+    def look(group: int) -> None:
+        """Add the cheapest changes found that move a group as far as required."""
+        for change in fulfil(search, cells, reach, group, problem.seconds):
+            new = change.cell[~hidden[change.cell]]
+            hidden[new] = True
+            search.hide(np.searchsorted(here.cell, new))
+            found.append(change)
+
+    def ask(group: int) -> None:
+        """Protect a group with a bounded amount of work, or else whatever it takes."""
+        look(group)
+        if not (search.cut_short and reach.misses(cells, group) and problem.seconds() > 0):
+            return
+        cubes = hide_in_cubes(problem, cells, hidden, reach, np.array([group]))
+        found.extend(cubes)
+        search.hide(np.flatnonzero(moved(cells, cubes)[here.cell]))
+        if reach.misses(cells, group):
+            with search.all_it_takes():
+                look(group)
+
     for done, group in enumerate(todo.tolist()):
         problem.progress("suppress", done, len(todo))
         if not reach.misses(cells, group):
@@ -176,24 +197,31 @@ def _hide(
         if late():
             break
         problem.work.step()
-        asked = problem.seconds() > 0
-        for change in fulfil(search, cells, reach, group, problem.seconds) if asked else ():
-            new = change.cell[~hidden[change.cell]]
-            hidden[new] = True
-            search.hide(np.searchsorted(here.cell, new))
-            changes.append(change)
+        if problem.seconds() > 0:
+            ask(group)
         if reach.misses(cells, group):
             if problem.seconds() > 0:
-                raise unprotectable(problem, _originals(problem, cells, group))
+                refusal = _given_up if search.cut_short else unprotectable
+                raise refusal(problem, _originals(problem, cells, group))
             if not late():
                 raise _too_short(len(todo) - done, len(todo))
     if late():
-        changes += hide_in_cubes(problem, cells, hidden, reach, todo)
+        found += hide_in_cubes(problem, cells, hidden, reach, todo)
         left = int(np.count_nonzero(reach.missing(cells, todo)))
         if left:
             raise _too_short(left, len(todo))
     problem.progress("suppress", len(todo), len(todo))
-    return hidden, changes
+    return hidden, found
+
+
+def _given_up(problem: Problem, candidates: Sequence[int]) -> ProtectionError:
+    """A search ended without saying whether there is a way."""
+    cell = candidates[0]
+    return ProtectionError(
+        f"{problem.system.cells[cell]} = {problem.system.value[cell]}: no change of the table was "
+        "found that protects it, within the work that one search is allowed; combine categories, "
+        "or let frozen cells be suppressed"
+    )
 
 
 def _too_short(left: int, number: int) -> OutOfTime:

@@ -20,10 +20,17 @@ from diskret.solver import Solver, Status
 _SET_UP = 50
 #: An amount of work (see `Program`) that takes less than a second.
 QUANTUM = 1e8
+#: Pivots for one answer in fractions, which take about five seconds: so many in a small programme,
+#: half as many in one of so many columns. They cost little more in large programmes than in small.
+_PIVOTS, _WIDE = 200_000, 50_000
+#: The same for an answer in whole numbers: turns of the search times columns; and turns at least,
+#: as fewer only prepare it.
+_TURNS, _FEWEST_TURNS = 500_000, 20
 #: Seconds by which clocks may differ.
 _GRACE = 0.05
 #: With costs that bound the objective, "unbounded or infeasible" can only be the latter.
 _NONE = (Status.IMPOSSIBLE, Status.IMPOSSIBLE_OR_ENDLESS)
+_ENDED = (Status.OUT_OF_TIME, Status.OUT_OF_WORK)
 
 
 class Program:
@@ -34,7 +41,9 @@ class Program:
     huge. `seconds`: time left for an answer; None: all that it takes.
 
     `work`: what its answers took, in pivots times columns: a measure of time that is the same on
-    every computer.
+    every computer. `endless`: whether answers in fractions may take all the work that they need;
+    else it is bounded, as it always is for whole numbers. `cut_short`: whether the last answer is
+    None, or not the best, because time or work ran out, which says nothing of what there is.
     """
 
     def __init__(
@@ -51,6 +60,8 @@ class Program:
         self._seconds = seconds
         self._columns = equations.shape[1]
         self.work = 0
+        self.endless = False
+        self.cut_short = False
 
     def bound(
         self, index: NDArray[np.int64], lower: NDArray[np.float64], upper: NDArray[np.float64]
@@ -63,7 +74,7 @@ class Program:
         self._solver.price_columns(index, cost)
 
     def solve(self, cold: bool = False) -> NDArray[np.float64] | None:
-        """A best vertex, or None if no solution exists, or time runs out.
+        """A best vertex, or None if no solution exists, or time or work runs out.
 
         `cold`: start from the slack basis: faster than the last basis when both costs and bounds
         have changed, as it is dual feasible for costs ≥ 0.
@@ -71,21 +82,23 @@ class Program:
         if cold:
             self._solver.forget()
         left = self._left()
-        if left is not None and left <= 0:
+        self.cut_short = left is not None and left <= 0
+        if self.cut_short:
             return None
         status = self._run()
-        if status not in (Status.OPTIMAL, Status.OUT_OF_TIME, *_NONE):
+        if status not in (Status.OPTIMAL, *_ENDED, *_NONE):
             self._solver.forget()
             status = self._run()
-        if status is Status.OUT_OF_TIME:
-            return None
-        self.work += (_SET_UP + self._solver.pivots) * self._columns
-        return self._answer(status)
+        self.cut_short = status in _ENDED
+        if status is not Status.OUT_OF_TIME:
+            self.work += (_SET_UP + self._solver.pivots) * self._columns
+        return None if self.cut_short else self._answer(status)
 
     def _run(self) -> Status:
         # an answer that takes too long comes when nobody has time left, never earlier
         left = self._left()
-        return self._solver.run(None if left is None else max(left, 0.0) + _GRACE)
+        pivots = None if self.endless else int(_PIVOTS / (1 + self._columns / _WIDE))
+        return self._solver.run(None if left is None else max(left, 0.0) + _GRACE, pivots=pivots)
 
     def _left(self) -> float | None:
         left = inf if self._seconds is None else self._seconds()
@@ -96,13 +109,18 @@ class Program:
         return self._solver.row_duals
 
     def solve_whole(self, seconds: float) -> NDArray[np.float64] | None:
-        """A best solution in whole numbers; None if there is none or time runs out."""
+        """A best solution in whole numbers; where time or work runs out, the best found if any."""
         solver = self._solver
         solver.forget()
         solver.set(presolve="choose", mip_rel_gap=0.0)
         solver.all_whole(True)
-        status = solver.run(seconds)
-        answer = None if status is Status.OUT_OF_TIME else self._answer(status)
+        turns = max(int(_TURNS / max(self._columns, 1)), _FEWEST_TURNS)
+        status = solver.run(seconds, turns=turns)
+        self.cut_short = status in _ENDED
+        if not self.cut_short:
+            answer = self._answer(status)
+        else:
+            answer = solver.x * self._unit if solver.feasible else None
         solver.all_whole(False)
         solver.set(presolve="off")
         solver.forget()

@@ -413,7 +413,9 @@ class Closing:
         for group in np.flatnonzero(reach.missing(cells)).tolist():
             changes += fulfil(search, cells, reach, group, self.seconds)
             if reach.misses(cells, group):
-                return ([Cut(others, ones, 1.0)] if self.seconds() > 0 else []), None
+                # what was cut short says nothing of other patterns
+                known = self.seconds() > 0 and not search.cut_short
+                return ([Cut(others, ones, 1.0)] if known else []), None
         secondary = np.flatnonzero((moved(cells, changes) | chosen) & ~cells.primary)
         width = cells.width.copy()
         width[secondary] = np.maximum(width[secondary], 1)
@@ -422,7 +424,9 @@ class Closing:
         for group in secondary.tolist():
             if reach.misses(strict, group):
                 changes += fulfil(search, strict, reach, group, self.seconds)
-            if reach.misses(strict, group) and self.seconds() > 0:
+            if reach.misses(strict, group):
+                if search.cut_short or self.seconds() <= 0:
+                    return cuts, None
                 order = np.argsort(np.append(others, group))
                 weight = np.append(ones, -1.0)[order]
                 cuts.append(Cut(np.append(others, group)[order], weight, 0.0))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 
@@ -16,8 +17,6 @@ from diskret.suppression.linear import Program
 
 #: What a free movement costs where the shortest is looked for; the least price is about 1.
 _LITTLE = 1e-3
-#: Seconds for one programme in whole numbers; hard ones would take for ever.
-PATIENCE = 5.0
 
 
 def fulfil(
@@ -32,9 +31,10 @@ def fulfil(
     Each is added to `reach` before it is given; whether they were enough is for the caller
     to read there. What the caller hides in between is free of charge for the next one.
 
-    `seconds`: time left for programs in whole numbers, each of which gets no more than `PATIENCE`;
-    None leaves these out.
+    `seconds`: time left for programs in whole numbers; None leaves these out. Afterwards
+    `search.cut_short` says whether there may be changes that an answer had no time or work for.
     """
+    search.cut_short = False
     index = int(np.searchsorted(search.here.cell, group))
     if index == len(search.here.cell) or search.here.cell[index] != group:
         return
@@ -77,18 +77,18 @@ def _proposals(
     yield proposal
     if seconds is None:
         return
-    along = search.cheapest_along(index, distance, proposal, min(seconds(), PATIENCE))
+    along = search.cheapest_along(index, distance, proposal, seconds())
     # as cheap as fractions, up to the least price of a unit: there is nothing to look for
     if along is not None and search.paid(along) <= search.paid(proposal) + 1:
         yield along
     untouched = search.untouched(proposal)
     search.publish(untouched)
-    nearby = search.cheapest_whole(index, distance, min(seconds(), PATIENCE))
+    nearby = search.cheapest_whole(index, distance, seconds())
     search.publish(untouched, False)
-    for whole in (nearby, along):
-        if whole is not None:
-            yield whole
-    proposal = search.cheapest_whole(index, distance, min(seconds(), PATIENCE))
+    whole = [found for found in (nearby, along) if found is not None]
+    # what was cut short may be dearer than what is along the fraction, else it never is
+    yield from sorted(whole, key=search.paid) if search.cut_short else whole
+    proposal = search.cheapest_whole(index, distance, seconds())
     if proposal is not None:
         yield proposal
 
@@ -102,6 +102,8 @@ class Search:
     `here`: what can change. `hidden`: which groups of the part move free of charge, bool, ``(k,)``.
     `price`: price of moving any other group by one unit, ``(k,)``. `seconds`: time left for an
     answer; None: all that it takes.
+
+    `cut_short`: whether an answer had too little time or work, since somebody last said no.
     """
 
     def __init__(
@@ -117,6 +119,7 @@ class Search:
         self._fixed = np.zeros(self._k, dtype=bool)
         halves = sparse.hstack([here.equations, -here.equations], format="csr")
         self._program = Program(halves, here.unit, seconds)
+        self.cut_short = False
         everything = np.arange(self._k)
         self._bound(everything)
         self._charge(everything)
@@ -129,6 +132,15 @@ class Search:
     def work(self) -> int:
         """What all answers took so far, see `Program`."""
         return self._program.work
+
+    @contextmanager
+    def all_it_takes(self) -> Generator[None]:
+        """Let answers in fractions take as much work as they need, until time is up."""
+        self._program.endless = True
+        try:
+            yield
+        finally:
+            self._program.endless = False
 
     def hide(self, index: NDArray[np.int64]) -> None:
         """Let these groups move free of charge from now on."""
@@ -144,17 +156,17 @@ class Search:
         """Proposal that moves a group at least this far (down if negative), or None."""
         if not self._aim(index, distance):
             return None
-        proposal = self._difference(self._program.solve(cold=True))
+        proposal = self._answer(self._program.solve(cold=True))
         self._bound(np.array([index]))
         return proposal
 
     def cheapest_whole(
         self, index: int, distance: float, seconds: float
     ) -> NDArray[np.float64] | None:
-        """The same in whole units; None also if time runs out."""
+        """The same in whole units; where time or work runs out, the best found if there is one."""
         if not self._aim(index, distance):
             return None
-        proposal = self._difference(self._program.solve_whole(seconds))
+        proposal = self._answer(self._program.solve_whole(seconds))
         self._bound(np.array([index]))
         return proposal
 
@@ -206,7 +218,7 @@ class Search:
         self._program.bound(half, nothing, far)
         self._program.bound(other, nothing, nothing)
         self._program.price(half, np.array([-1.0]))
-        proposal = self._difference(self._program.solve(cold=True))
+        proposal = self._answer(self._program.solve(cold=True))
         self._price = price
         self._charge(everything)
         self._bound(at)
@@ -232,5 +244,6 @@ class Search:
         self._program.price(index, self._price[index])
         self._program.price(index + self._k, self._price[index])
 
-    def _difference(self, answer: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    def _answer(self, answer: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        self.cut_short |= self._program.cut_short
         return None if answer is None else answer[: self._k] - answer[self._k :]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import InputError
 from diskret.hierarchy.table_circles import Codes, circles
 from diskret.system.axes import Axis, Bases, axes_of
@@ -27,14 +28,18 @@ _LARGEST = 2**62
 
 
 def joint_system(
-    tables: Sequence[Table], sums: Sequence[MeasureSum] = (), combinations: bool = False
+    tables: Sequence[Table],
+    sums: Sequence[MeasureSum] = (),
+    combinations: bool = False,
+    deadline: Deadline = NEVER,
 ) -> System:
     """The system of several tables over the same records.
 
     Its cells are those of the tables, one table after the other, and behind them cells that
     nobody publishes: the parts of categories that other tables cut through, and what is
     left of all records beside those of a filter. Cells with the same definition are tied
-    together by equations of two. The values of unpublished cells are one possibility.
+    together by equations of two. The values of unpublished cells are one possibility; `OutOfTime`
+    is raised if none was found by the deadline.
     """
     known = np.concatenate([table.measure.sum.ravel() for table in tables])
     grids = _grids(tables, len(known))
@@ -59,7 +64,7 @@ def joint_system(
     for grid in grids:
         lowest[grid.number] = -np.inf if _kind(grid) in signed else 0.0
     lowest = lowest[len(known) :]
-    values = np.append(known, possible_values(equations, known, lowest))
+    values = np.append(known, possible_values(equations, known, lowest, deadline))
     values[nobody] = 0
     return System(cells, values, equations, tuple(t.dimensions for t in tables), lowest)
 

@@ -1,0 +1,182 @@
+"""No programme without a limit of its own: work is counted, and what it ends has another answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import sparse
+from suppression_problems import cost_of, flat, is_safe, problem_of, with_totals
+
+from diskret.errors import ProtectionError
+from diskret.solver import Solver, Status
+from diskret.suppression import (
+    Method,
+    Problem,
+    blame,
+    greedy,
+    hypercube,
+    linear,
+    modular,
+    network,
+    optimal,
+    sequential,
+)
+from diskret.suppression.linear import Program
+
+METHODS: list[Method] = [sequential, modular, hypercube, optimal]
+
+
+def counts(seed: int, integer: bool = True) -> Problem:
+    """Small counts in three variables."""
+    leaves = np.random.default_rng(seed).poisson(3.0, (3, 3, 3))
+    trees = [flat(3), flat(3), flat(3)]
+    return problem_of(with_totals(leaves, trees), trees, minimum=3, integer=integer)
+
+
+def hard(seed: int) -> Solver:
+    """Equations in whole numbers that take a search many seconds, as a rule in vain."""
+    random = np.random.default_rng(seed)
+    weights = np.where(random.random((20, 60)) < 0.3, random.integers(1, 10, (20, 60)), 0)
+    right = np.rint(1.7 * weights.sum(axis=1))
+    solver = Solver(mip_rel_gap=0.0)
+    cost = random.integers(1, 50, 60)
+    matrix = sparse.csr_array(weights.astype(float))
+    solver.load(cost, matrix, columns=(0, 10), rows=(right, right), whole=True)
+    return solver
+
+
+def test_a_search_in_whole_numbers_ends_after_so_many_turns_at_the_same_place():
+    first, again, longer = hard(0), hard(0), hard(0)
+    assert [solver.run(turns=60) for solver in (first, again)] == 2 * [Status.OUT_OF_WORK]
+    assert longer.run(turns=150) is Status.OUT_OF_WORK
+    assert (first.bound, first.pivots) == (again.bound, again.pivots)
+    assert first.pivots < longer.pivots
+    assert longer.run(turns=150) is Status.OUT_OF_WORK  # a limit holds for one search
+    assert longer.run(0) is Status.OUT_OF_TIME
+
+
+def test_fractions_end_after_so_many_pivots():
+    solver = hard(0)
+    solver.all_whole(False)
+    solver.set(presolve="off", solver="simplex")
+    assert solver.run(pivots=5) is Status.OUT_OF_WORK
+    assert solver.pivots <= 5
+    solver.forget()
+    assert solver.run() is Status.OPTIMAL
+    assert solver.pivots > 5
+
+
+def test_an_answer_says_whether_it_was_cut_short(monkeypatch: pytest.MonkeyPatch):
+    program = Program(sparse.csr_array(np.array([[1.0, -1.0, -1.0]])))
+    everything = np.arange(3)
+    program.price(everything, np.array([0.0, 1.0, 2.0]))
+    program.bound(everything, np.array([1.0, 0, 0]), np.array([1.0, 9, 9]))
+    monkeypatch.setattr(linear, "_PIVOTS", 0)
+    assert (program.solve(cold=True), program.cut_short) == (None, True)
+    program.endless = True
+    assert program.solve(cold=True) == pytest.approx([1, 1, 0])
+    assert not program.cut_short
+    program.bound(everything, np.array([1.0, 0, 0]), np.array([1.0, 0, 0]))
+    assert (program.solve(cold=True), program.cut_short) == (None, False)
+
+
+def no_pivots(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(linear, "_PIVOTS", 0)
+
+
+def no_pivots_and_no_cubes(patch: pytest.MonkeyPatch) -> None:
+    no_pivots(patch)
+    patch.setattr(greedy, "hide_in_cubes", lambda *_: [])
+
+
+def no_turns(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(linear, "_TURNS", 0)
+    patch.setattr(linear, "_FEWEST_TURNS", 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("lack", [no_pivots, no_pivots_and_no_cubes, no_turns])
+@pytest.mark.parametrize("integer", [True, False])
+def test_patterns_are_safe_and_bounds_true_however_little_work_is_allowed(
+    lack: Callable[[pytest.MonkeyPatch], None],
+    method: Method,
+    integer: bool,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    problem = counts(1, integer)
+    least = optimal(problem)
+    assert least.complete
+    lack(monkeypatch)
+    found = method(problem)
+    assert is_safe(problem, found.suppressed)
+    cost = cost_of(problem, least.suppressed)
+    assert cost_of(problem, found.suppressed) >= cost - 1e-6
+    if found.bound is not None:
+        assert found.bound <= cost + 1e-6
+
+
+@pytest.mark.parametrize("lack", [no_pivots, no_turns])
+def test_optimal_never_takes_a_search_that_was_cut_short_for_a_proof(
+    lack: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+):
+    sizes = [flat(3), flat(3)]
+    random = np.random.default_rng(5)
+    problems = [
+        problem_of(with_totals(random.poisson(2.0, (3, 3)), sizes), sizes) for _ in range(4)
+    ]
+    known = [optimal(problem) for problem in problems]
+    assert all(pattern.complete for pattern in known)
+    lack(monkeypatch)
+    for problem, best in zip(problems, known, strict=True):
+        try:
+            found = optimal(problem)
+        except ProtectionError:
+            continue
+        assert found.bound is not None
+        assert found.bound <= cost_of(problem, best.suppressed) + 1e-6
+
+
+def test_without_a_limit_no_programme_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch):
+    limits: list[float] = []
+    run = Solver.run
+
+    def noted(self: Solver, seconds: float | None = None, **work: int | None) -> Status:
+        limits.append(np.inf if seconds is None else seconds)
+        return run(self, seconds, **work)
+
+    monkeypatch.setattr(Solver, "run", noted)
+    for method in (sequential, modular, hypercube, optimal):
+        method(counts(0))
+    assert len(limits) > 10
+    assert set(limits) == {np.inf}
+
+
+def test_who_is_refused_for_lack_of_work_is_told_so(monkeypatch: pytest.MonkeyPatch):
+    problem = counts(1)
+    no_pivots_and_no_cubes(monkeypatch)
+    no_turns(monkeypatch)
+    # no fraction is an answer, as where denominators are huge
+    monkeypatch.setattr("diskret.suppression.search.checked", lambda here, proposal: iter(()))
+    with pytest.raises(ProtectionError, match="within the work that one search is allowed"):
+        sequential(problem)
+
+
+def test_blame_without_an_answer_claims_nothing_minimal(monkeypatch: pytest.MonkeyPatch):
+    trees = [flat(3)]
+    problem = problem_of(np.array([7, 1, 3, 3]), trees)
+    frozen = problem.frozen.copy()
+    frozen[[0, 2, 3]] = True
+    problem = Problem(**{**vars(problem), "frozen": frozen})
+    assert len(blame.blame(problem, 1).cells) > 0
+    no_pivots(monkeypatch)
+    assert not blame.blame(problem, 1).irreducible or not blame.blame(problem, 1).cells
+
+
+def test_network_is_as_safe(monkeypatch: pytest.MonkeyPatch):
+    sizes = [flat(4), flat(5)]
+    leaves = np.random.default_rng(3).poisson(3.0, (4, 5))
+    problem = problem_of(with_totals(leaves, sizes), sizes)
+    no_pivots(monkeypatch)
+    assert is_safe(problem, network(problem).suppressed)
