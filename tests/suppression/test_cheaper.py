@@ -83,13 +83,13 @@ def test_an_attacker_of_the_test_finds_nothing_open(method: Method, seed):
 
 @pytest.mark.parametrize("method", [sequential, modular])
 def test_a_budget_ends_at_the_same_safe_pattern_every_time(method: Method):
-    whole = problem(1, (4, 3, 4))
+    whole = problem(1, (4, 4, 5))
     free = method(whole)
     steps = whole.work.done
     dearest = np.inf
     for budget in (*range(steps // 2, steps, max(steps // 4, 1)), steps):
         patterns = [
-            method(replace(problem(1, (4, 3, 4)), work=Work(budget))).suppressed for _ in range(2)
+            method(replace(problem(1, (4, 4, 5)), work=Work(budget))).suppressed for _ in range(2)
         ]
         assert np.array_equal(*patterns)
         assert is_safe(whole, patterns[0])
