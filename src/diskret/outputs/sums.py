@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.attack.row_space import RowSpace
+from diskret.attack.singled_out import Found, Limit, Members, fewest_units, unsafe_sum
 from diskret.outputs.differences import Difference, Known, Statements, worst_of
 from diskret.outputs.profile import Profile
-from diskret.outputs.row_space import RowSpace
-from diskret.outputs.search import Found, Limit, Members, fewest_units, unsafe_sum
 
 _FEW = 3  # records that any two variables agree on in some unit of measurement
 
