@@ -44,6 +44,7 @@ PUBLIC = [
     "perturbation_sql",
     "plan",
     "record_keys",
+    "remote",
     "risk",
     "round_table",
     "rules",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from diskret import datasets as datasets
     from diskret import outputs as check
     from diskret import plan as plan
+    from diskret import remote as remote
     from diskret import risk as risk
     from diskret import rules as rules
     from diskret import spatial as spatial
@@ -97,6 +98,7 @@ __all__ = [
     "perturbation_sql",
     "plan",
     "record_keys",
+    "remote",
     "risk",
     "round_table",
     "rules",
@@ -119,6 +121,7 @@ _MODULES = {
     "datasets": "datasets",
     "derive": "protect.derive",
     "plan": "plan",
+    "remote": "remote",
     "risk": "risk",
     "rules": "rules",
     "spatial": "spatial",

@@ -35,8 +35,12 @@ _SQL = re.compile(
 )
 _FILES = {
     "protect", "publish", "ledger", "jobs", "tables", "attack", "cellkey", "io", "hierarchy",
-    "rules", "engines", "risk", "utility", "safe", "keys", "microdata", "argus", "plan",
+    "rules", "engines", "risk", "utility", "safe", "keys", "microdata", "argus", "plan", "remote",
 }  # fmt: skip
+
+
+#: Folders that read sections of TOML files.
+SECTIONS = ("jobs", "plan", "remote")
 
 
 def file_of(path: Path) -> str:
@@ -112,7 +116,7 @@ class Code:
                     continue
                 elif name in self.errors or name in _RAISED:
                     yield path, node.args[0]
-                elif last in ("error", "unknown", "unfit") and file_of(path) in ("jobs", "plan"):
+                elif last in ("error", "unknown", "unfit") and file_of(path) in SECTIONS:
                     for text in node.args[1:2] if last == "unfit" else node.args[:1]:
                         yield path, text
 

@@ -57,6 +57,10 @@ ELSEWHERE = {
     "publish/verify/changed.py: str(error)": _INNER,
     "publish/verify/folder.py: str(error)": _INNER,
     "plan/publication.py: str(error)": _INNER,
+    "remote/figures.py: f'{asked.name}: {wrong}'": _INNER,
+    "remote/office.py: refused": _INNER,
+    "remote/office.py: why": "one of the messages of _refusal",
+    "remote/register.py: f\"'{key}': {error}\"": _INNER,
 }
 
 
@@ -125,7 +129,7 @@ OF_TYPER = {
         ("demo --sed 3", "Es gibt keine Option --sed (möglich: --seed)"),
         ("demo --seed x", "Ungültiger Wert für '--seed': eine ganze Zahl ist verlangt"),
         ("demo --firms 0", "Ungültiger Wert für '--firms': wenigstens 1 ist verlangt"),
-        ("prot", "Es gibt keinen Befehl 'prot'. Gemeint war wohl 'protect'?"),
+        ("prottect", "Es gibt keinen Befehl 'prottect'. Gemeint war wohl 'protect'?"),
         ("verify", "Es fehlt das Argument 'DIR'."),
         ("verify a b", "Überzählige Argumente: b"),
         ("audit x.csv --by a", "Es fehlt die Option '--value'."),

@@ -21,6 +21,7 @@ from diskret.cli.desk import desk
 from diskret.cli.ledger import ledger
 from diskret.cli.plan import plan
 from diskret.cli.protect import demo, protect
+from diskret.cli.remote import remote
 from diskret.cli.verify import verify
 from diskret.texts import words_in
 from diskret.texts.messages import translated
@@ -121,6 +122,7 @@ app.command()(argus)
 app.command()(plan)
 app.add_typer(ledger, name="ledger")
 app.add_typer(desk, name="desk")
+app.add_typer(remote, name="remote")
 app.add_typer(cellkey, name="cellkey")
 
 

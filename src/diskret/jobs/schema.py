@@ -255,6 +255,11 @@ def open_job(path: Path) -> Section:
     except UnicodeDecodeError as error:
         line = path.read_bytes().count(b"\n", 0, error.start) + 1
         raise JobError(f"{path}, line {line}: not UTF-8; save the job file as UTF-8") from error
+    return section_of(text, path)
+
+
+def section_of(text: str, path: Path) -> Section:
+    """A whole text in TOML as a section; `path`: what messages call it."""
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -19,6 +21,10 @@ from diskret.publish.staging import staged, target_of
 #: The file among the office's own that says what happened to the results.
 HISTORY = "desk.json"
 _SCHEMA = "diskret/desk/1"
+#: What no name of a file holds in Windows, where checkers work.
+_NO_NAME = re.compile(r'[\\/:*?"<>|\x00-\x1f]|^\.*$|[ .]$')
+#: Names that mean something to the SACRO viewer.
+_TAKEN = (RESULTS, CHECKSUMS, "outputs.json", "config.json")
 _TYPES = {"regression": "regression", "file": "custom", "figure": "custom", "unknown": "custom"}
 
 
@@ -34,16 +40,23 @@ def write_bundle(
     Raises
     ------
     InputError
-        Two results have a file of the same name, a name is no name of a file, or the folder holds
-        something else.
+        Two results have a file of the same name, a name is no name of a file or means something to
+        the SACRO viewer, or the folder holds something else.
     """
     names = Counter(name.casefold() for _, one in results for name in one.files)
     for name, number in names.items():
-        if number > 1 or name in (RESULTS, CHECKSUMS) or Path(name).name != name:
+        if number > 1 or name in _TAKEN or _NO_NAME.search(name):
             raise InputError(
                 f"no file of the bundle can be called {name!r}: submit the result under another "
                 "name"
             )
+    for _, one in results:
+        for name, content in one.files.items():
+            if name.casefold().endswith(".json") and _lists_results(content):
+                raise InputError(
+                    f"{name}: the SACRO viewer would take it for its list of results, for it holds "
+                    "version and results; submit it in another form"
+                )
     leaving = [
         Leaving(
             item.name,
@@ -64,3 +77,12 @@ def write_bundle(
         }
         write_json(content, stage.internal / HISTORY)
     return target
+
+
+def _lists_results(content: bytes) -> bool:
+    """Whether a file looks like the viewer's own: it takes any that does, if it is the only one."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and {"version", "results"} <= {*found}

@@ -207,6 +207,20 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
     return _ORDER[max(map(_ORDER.index, verdicts), default=0)]
 
 
+def merged(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """One finding a check with all places, without those that pass."""
+    places: dict[str, dict[tuple[str, ...], None]] = {}
+    first: dict[str, Finding] = {}
+    for one in found:
+        if one.verdict != "pass":
+            first.setdefault(one.check, one)
+            places.setdefault(one.check, {}).update(dict.fromkeys(one.places))
+    return tuple(
+        Finding(check, one.verdict, tuple(places[check]), one.blanks)
+        for check, one in first.items()
+    )
+
+
 def _sentence(finding: Finding, profile: Profile, language: str) -> str:
     words = words_in(language, "outputs")
     where = ""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.outputs.risk_sets import RiskSets
 
 Numbers = NDArray[np.float64]
 
@@ -43,6 +44,8 @@ class Fit:
         Whether it is known what the coefficients of such a model tell.
     name
         Of the kind of model, such as ``"OLS"``.
+    risk_sets
+        Of a Cox model; None: it is none.
     clusters
         Shape (records,): whom each record belongs to unless somebody says otherwise; None: each is
         a unit.
@@ -60,6 +63,7 @@ class Fit:
     understood: bool
     name: str = ""
     clusters: Any = None
+    risk_sets: RiskSets | None = None
 
 
 def fitted_of(results: Any) -> Any:
@@ -96,8 +100,12 @@ def fit_of(results: Any) -> Fit | None:
     if len(x) != len(y):
         return None
     name = _name(results)
+    risk_sets = RiskSets.of(results) if name == "PHReg" else None
     prior, working = _WEIGHTS.get(name, _no_weights)(results)
-    left = getattr(results, "df_resid", len(x) - np.linalg.matrix_rank(x))
+    if risk_sets is not None:
+        working = risk_sets.expected
+    left = getattr(results, "df_resid", None)
+    left = len(x) - np.linalg.matrix_rank(x) if left is None else left
     freedom = min(left, getattr(results, "df_resid_inference", None) or np.inf)
     clusters = None
     if name == "GEE":
@@ -123,6 +131,7 @@ def fit_of(results: Any) -> Fit | None:
         bool(name),
         type(model).__name__,
         clusters,
+        risk_sets,
     )
 
 
@@ -179,6 +188,10 @@ def _name(results: Any) -> str:
         return ""
     name = type(model).__name__
     if name == "GEE" and type(model.cov_struct).__name__ != "Independence":
+        return ""
+    if getattr(model, "loglike_method", "") == "nb1":  # its equations are no sums
+        return ""
+    if not np.isfinite(np.asarray(results.params, np.float64)).all():  # it was not fitted
         return ""
     return name
 
@@ -282,17 +295,13 @@ def _counts(results: Any) -> Weights:
 
 def _overdispersed(results: Any) -> Weights:
     mean = np.asarray(results.predict(), np.float64)
-    return None, mean / (1 + float(np.asarray(results.params)[-1]) * mean)
+    alone = results.model.loglike_method == "geometric"
+    more = 1.0 if alone else float(np.asarray(results.params)[-1])
+    return None, mean / (1 + more * mean)
 
 
 def _several(results: Any) -> Weights:
     return None, 1 - (np.asarray(results.predict(), np.float64) ** 2).sum(axis=1)
-
-
-def _durations(results: Any) -> Weights:
-    """The events that are expected of each record: what it counts as in a Poisson model."""
-    expected = np.asarray(results.model.status) - np.asarray(results.martingale_residuals)
-    return None, np.maximum(np.nan_to_num(expected), 0)
 
 
 _WEIGHTS = {
@@ -305,5 +314,4 @@ _WEIGHTS = {
     "Poisson": _counts,
     "NegativeBinomial": _overdispersed,
     "MNLogit": _several,
-    "PHReg": _durations,
 }

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.outputs.cells import Cells
-from diskret.outputs.checked import Checked, Finding, Told
+from diskret.outputs.checked import Checked, Finding, Told, merged
 from diskret.outputs.durations import CHECKS, judged_steps, steps_of
 from diskret.outputs.judge_cells import STATISTICS, Part
 from diskret.outputs.judged import judged
-from diskret.outputs.moments import COMPONENTS, judged_components, merged
+from diskret.outputs.moments import COMPONENTS, judged_components
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from diskret.outputs.beside import within
 from diskret.outputs.checked import Checked, Finding, Told
 from diskret.outputs.judge_cells import Part, judge
 from diskret.outputs.profile import Profile
@@ -43,17 +45,31 @@ def judged(
     kind
         What the result is; None: as its parts.
     """
-    own, made, found = judge(parts, profile)
+    called, made, found = judge(parts, profile)
     missing = profile.verdict("missing")
     if without_code and missing != "pass":
         found = (*found, Finding("missing", missing, tuple((name,) for name in without_code)))
+    told = _told(parts, rows)
+    more = [*more, *_together(parts, rows, profile)]
     checks = dict.fromkeys([*made, "missing", *(one.check for one in more)])
     if "unknown" in made:
         checks = dict.fromkeys(made)
     kept = tuple(one for one in more if one.verdict != "pass")
-    return Checked(
-        kind or own, output, tuple(checks), (*found, *kept), profile, _told(parts, rows), made_from
-    )
+    return Checked(kind or called, output, tuple(checks), (*found, *kept), profile, told, made_from)
+
+
+def _together(parts: Sequence[Part], rows: Any, profile: Profile) -> list[Finding]:
+    """What is told by numbers of different records, as those are that have one value or another."""
+    inner = [
+        part
+        if part.hidden  # not all follow from the cells that are shown
+        else replace(part, cells=[one for one in part.cells if one.parts is None])
+        for part in parts
+    ]
+    told = _told(inner, rows)
+    if len(told) < 2 or len({len(one.sets) for one in told}) > 1:
+        return []  # totals follow from cells, which are judged; samples of other records are apart
+    return within(told, inner[0].cells[0].unit, profile)
 
 
 #: Kinds that tell the sums of cells, or numbers that these follow from.
@@ -64,6 +80,8 @@ def _told(parts: Sequence[Part], rows: Any) -> tuple[Told, ...]:
     """The records of each cell, once where several statistics are shown of the same cells."""
     told: dict[tuple[int, bool], Told] = {}
     for part in parts:
+        if not part.told:
+            continue
         sums = part.statistic.kind in _SUMS
         for number, one in enumerate(part.cells):
             sets = one.at if one.used.all() else np.where(one.used, one.at, np.int32(-1))

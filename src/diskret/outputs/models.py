@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from diskret.outputs.beside import within
 from diskret.outputs.checked import Checked, Told
 from diskret.outputs.fitted import Fit, counted, fit_of, fitted_of
 from diskret.outputs.handed import handed, not_understood
-from diskret.outputs.judge_models import CHECKS, judge_model, two_values
+from diskret.outputs.judge_models import CHECKS, judge_model
+from diskret.outputs.pairs import pairs_told, two_values
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
 
@@ -82,9 +84,10 @@ def model(
     whose = fit.clusters if unit is None else unit
     fit, units = counted(fit, units_of(whose, fit.rows, len(fit.x)))
     told = told_by(fit)
-    found = judge_model(fit, units, told, rules)
+    found = [*judge_model(fit, units, told, rules), *within(told, units, rules, counts=False)]
     kept = tuple(one for one in found if one.verdict != "pass")
     made_from = {**fit.dependent, **dict(zip(fit.names, fit.x.T, strict=True))}
+    told = (*told, *pairs_told(made_from, fit.rows, rules))
     return Checked("regression", shown, CHECKS, kept, rules, told, made_from)
 
 

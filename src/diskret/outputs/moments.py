@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.outputs.checked import Checked, Finding, Told
+from diskret.outputs.beside import within
+from diskret.outputs.checked import Checked, Finding, Told, merged
 from diskret.outputs.fitted import Numbers
 from diskret.outputs.given import column_of, framed, numbers_of
 from diskret.outputs.influence import influence
 from diskret.outputs.judge_models import few_in_pairs, support
+from diskret.outputs.pairs import pairs_told
 from diskret.outputs.profile import Profile
 from diskret.outputs.spread import number_of_units
 from diskret.outputs.units import units_of
@@ -87,18 +91,19 @@ def correlation(
     for one, other in combinations(range(len(names)), 2):
         both = there[:, one] & there[:, other]
         own = {names[at]: values[both, at] for at in (one, other)}
+        told += _pairs(own, both, rows, rules)
         if method != "pearson":
             own = {name: _ranked(column) for name, column in own.items()}
         inside = None if units is None else units[both]
         number = number_of_units(both, units)
         found += _judged(own, inside, number, float(output.iloc[one, other]), rules)
-        if there.all() and told:
+        if there.all() and one + other > 1:
             continue  # all pairs have the same records
         sets = np.where(both, 0, -1).astype(np.int32)
         told.append(Told(sets, ((f"{names[one]}, {names[other]}",),), rows))
     made_from = dict(zip(names, values.T, strict=True))
-    kept = merged(found)
-    checks = (*_CHECKS, "perfect")
+    kept = merged([*found, *within(told, units, rules)])
+    checks = (*_CHECKS, "perfect", "within")
     return Checked("correlation", output, checks, kept, rules, tuple(told), made_from)
 
 
@@ -170,7 +175,9 @@ def components(
     output = pd.DataFrame(loadings, columns=names)
     output.insert(0, "variance", variances)
     sets = np.where(complete, 0, -1).astype(np.int32)
-    told = (Told(sets, ((", ".join(names),),), np.asarray(frame.index)),)
+    rows = np.asarray(frame.index)
+    tables = _pairs(dict(zip(names, whole.T, strict=True)), complete, rows, rules)
+    told = (Told(sets, ((", ".join(names),),), rows), *tables)
     made_from = dict(zip(names, values.T, strict=True))
     return Checked("components", output, COMPONENTS, merged(found), rules, told, made_from)
 
@@ -198,6 +205,18 @@ def judged_components(
             blanks = {"threshold": rules.threshold}
             found.append(Finding("weight", rules.verdict("weight"), ((label,),), blanks))
     return found
+
+
+def _pairs(
+    own: dict[str, Numbers], inside: NDArray[np.bool_], rows: Any, rules: Profile
+) -> list[Told]:
+    """What variables of two values tell of some of the records, `own` of these alone."""
+    told: list[Told] = []
+    for table in pairs_told(own, None, rules):
+        sets = np.full(len(inside), -1, np.int32)
+        sets[inside] = table.sets
+        told.append(replace(table, sets=sets, rows=rows))
+    return told
 
 
 def _read(data: Any, columns: Sequence[str] | None) -> tuple[Any, list[str], Numbers]:
@@ -245,20 +264,4 @@ def _judged(
 
 def _few(column: Numbers, units: Any, rules: Profile) -> bool:
     """Whether few units have nearly all squares of a variable that sums to zero."""
-    return bool(
-        influence(column[:, None], None, units, rules.threshold, float(rules.leverage)).few[0]
-    )
-
-
-def merged(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """One finding a check with all places, without those that pass."""
-    places: dict[str, dict[tuple[str, ...], None]] = {}
-    first: dict[str, Finding] = {}
-    for one in found:
-        if one.verdict != "pass":
-            first.setdefault(one.check, one)
-            places.setdefault(one.check, {}).update(dict.fromkeys(one.places))
-    return tuple(
-        Finding(check, one.verdict, tuple(places[check]), one.blanks)
-        for check, one in first.items()
-    )
+    return bool(influence(column[:, None], None, units, rules.threshold, rules.own_share).few[0])

@@ -192,7 +192,8 @@ def concentration(
         compute = _FIGURES.get(figure) or partial(_of_largest, number=number)
         shown[f"{column}_{figure}"] = compute(cells)[task.there]
         statistic = LARGEST if 0 < number <= _TELLS else CONCENTRATION
-        parts.append(Part(statistic, [cells], task.groups.shape, column, (f"{column} {figure}",)))
+        label = (f"{column} {figure}",)
+        parts.append(Part(statistic, [cells], task.groups.shape, column, label, told=False))
     told = Part(NOTHING, [whole], task.groups.shape, column)
     return task.judged(task.frame(shown), [told, *parts], [column])
 

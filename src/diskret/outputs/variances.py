@@ -10,11 +10,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.outputs.checked import Checked, Finding
+from diskret.outputs.checked import Checked, Finding, merged
 from diskret.outputs.fitted import counted, fit_of
 from diskret.outputs.influence import influence
 from diskret.outputs.models import model
-from diskret.outputs.moments import merged
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
 from diskret.parameters import Whole, reading
@@ -81,7 +80,7 @@ def anova(
     for term, beside in _terms(spec, typ):
         at = np.r_[tuple(spec.term_slices[one] for one in (*beside, term))]
         x = np.asfortranarray(fit.x[:, at])
-        own = influence(x, fit.working, units, rules.threshold, float(rules.leverage)).few
+        own = influence(x, fit.working, units, rules.threshold, rules.own_share).few
         if own[len(own) - len(np.r_[spec.term_slices[term]]) :].any():
             blanks = {"threshold": rules.threshold}
             few.append(Finding("weight", rules.verdict("weight"), ((term.name(),),), blanks))

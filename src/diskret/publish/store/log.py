@@ -1,8 +1,8 @@
-"""A log that only grows, in the database of a ledger: what happened to results of projects.
+"""Logs that only grow, in the database of a ledger: what happened to results, who asked what.
 
-Each entry is sealed together with all before it, as entries of the ledger are (`chain`), and says
-what is kept with it by a keyed fingerprint. Its tables are made when they are first needed, so a
-ledger that was made before goes on.
+There may be several, each with a name of its own. Each entry is sealed together with all before
+it, as entries of the ledger are (`chain`), and says what is kept with it by a keyed fingerprint.
+Its tables are made when they are first needed, so a ledger that was made before goes on.
 """
 
 from __future__ import annotations
@@ -16,6 +16,11 @@ from diskret.errors import VerificationError
 from diskret.io.from_json import check_form, parse_json
 from diskret.keys import SecretKeys
 from diskret.publish.store.database import Connection
+
+#: The log of the checker's desk.
+DESK = "desk"
+#: The log of remote access.
+REMOTE = "remote"
 
 _FIRST = "the beginning"
 _FORM = {"entries": int, "last": str}
@@ -37,12 +42,12 @@ class Kept:
     said: str
     arrays: bytes
 
-    def mark(self, keys: SecretKeys) -> str:
+    def mark(self, keys: SecretKeys, log: str = DESK) -> str:
         """Keyed fingerprint of both."""
-        return keys.fingerprint("desk content", [self.said.encode(), self.arrays])
+        return keys.fingerprint(f"{log} content", [self.said.encode(), self.arrays])
 
 
-def read(connection: Connection, keys: SecretKeys, name: str) -> list[Logged]:
+def read(connection: Connection, keys: SecretKeys, name: str, log: str = DESK) -> list[Logged]:
     """All entries; order, text and number are checked. None where no log was begun.
 
     Raises
@@ -50,19 +55,24 @@ def read(connection: Connection, keys: SecretKeys, name: str) -> list[Logged]:
     VerificationError
         Something was changed, removed, added or reordered.
     """
-    there = {*_TABLES} & {*connection.tables()}
+    tables = _tables(log)
+    there = {*tables} & {*connection.tables()}
     if not there:
         return []
-    if len(there) < len(_TABLES):
+    if len(there) < len(tables):
         raise _changed(name, "a table of it is missing")
-    number, last = _head(connection, keys, name)
+    number, last = _head(connection, keys, name, log)
     rows = connection.ask(
-        "SELECT number, text, mark, seal FROM diskret_desk_log WHERE number <= ? ORDER BY number",
+        _named(
+            "SELECT number, text, mark, seal FROM diskret_{log}_log WHERE number <= ? "
+            "ORDER BY number",
+            log,
+        ),
         number,
     )
     before, found = _FIRST, list[Logged]()
     for place, (at, text, mark, seal) in enumerate(rows, start=1):
-        if at != place or seal != _seal(keys, before, place, str(text), str(mark)):
+        if at != place or seal != _seal(keys, before, place, str(text), str(mark), log):
             raise _changed(name, f"entry {place} does not follow the one before it")
         before = seal
         found.append(Logged(place, text, mark))
@@ -71,7 +81,9 @@ def read(connection: Connection, keys: SecretKeys, name: str) -> list[Logged]:
     return found
 
 
-def content(connection: Connection, keys: SecretKeys, name: str, entry: Logged) -> Kept:
+def content(
+    connection: Connection, keys: SecretKeys, name: str, entry: Logged, log: str = DESK
+) -> Kept:
     """What is kept with an entry, as it was entered.
 
     Raises
@@ -80,11 +92,11 @@ def content(connection: Connection, keys: SecretKeys, name: str, entry: Logged) 
         It is missing or was changed.
     """
     rows = connection.ask(
-        "SELECT said, arrays FROM diskret_desk_kept WHERE number = ?", entry.number
+        _named("SELECT said, arrays FROM diskret_{log}_kept WHERE number = ?", log), entry.number
     )
     if rows and isinstance(rows[0][0], str) and isinstance(rows[0][1], bytes):
         kept = Kept(*rows[0])
-        if kept.mark(keys) == entry.mark:
+        if kept.mark(keys, log) == entry.mark:
             return kept
     raise _changed(name, f"what is kept with entry {entry.number} is missing or was changed")
 
@@ -94,19 +106,22 @@ def append(
     keys: SecretKeys,
     name: str,
     entries: Sequence[tuple[str, Kept | None]],
+    log: str = DESK,
 ) -> None:
     """Add entries, all or none; only with the connection that may change the ledger."""
-    _create_tables(connection, keys)
-    number, last = _head(connection, keys, name)
+    _create_tables(connection, keys, log)
+    number, last = _head(connection, keys, name, log)
     # what a killed process left beyond the head never counted
-    connection.ask("DELETE FROM diskret_desk_log WHERE number > ?", number)
-    connection.ask("DELETE FROM diskret_desk_kept WHERE number > ?", number)
+    connection.ask(_named("DELETE FROM diskret_{log}_log WHERE number > ?", log), number)
+    connection.ask(_named("DELETE FROM diskret_{log}_kept WHERE number > ?", log), number)
     for text, kept in entries:
         number += 1
-        mark = "" if kept is None else kept.mark(keys)
-        last = _seal(keys, last, number, text, mark)
+        mark = "" if kept is None else kept.mark(keys, log)
+        last = _seal(keys, last, number, text, mark, log)
         connection.ask(
-            "INSERT INTO diskret_desk_log (number, text, mark, seal) VALUES (?, ?, ?, ?)",
+            _named(
+                "INSERT INTO diskret_{log}_log (number, text, mark, seal) VALUES (?, ?, ?, ?)", log
+            ),
             number,
             text,
             mark,
@@ -114,37 +129,44 @@ def append(
         )
         if kept is not None:
             connection.ask(
-                "INSERT INTO diskret_desk_kept (number, said, arrays) VALUES (?, ?, ?)",
+                _named(
+                    "INSERT INTO diskret_{log}_kept (number, said, arrays) VALUES (?, ?, ?)", log
+                ),
                 number,
                 kept.said,
                 kept.arrays,
             )
-    _write_head(connection, keys, number, last, "UPDATE diskret_desk_head SET text = ?, seal = ?")
+    update = _named("UPDATE diskret_{log}_head SET text = ?, seal = ?", log)
+    _write_head(connection, keys, number, last, update, log)
     connection.commit()
 
 
 # ── seals and tables ────────────────────────────────────────────────────────────────
 
 
-def _seal(keys: SecretKeys, last: str, number: int, text: str, mark: str) -> str:
+def _seal(keys: SecretKeys, last: str, number: int, text: str, mark: str, log: str) -> str:
     parts = (last, str(number), text, mark)
-    return keys.fingerprint("desk entry", [part.encode() for part in parts])
+    return keys.fingerprint(f"{log} entry", [part.encode() for part in parts])
 
 
-def _head(connection: Connection, keys: SecretKeys, name: str) -> tuple[int, str]:
-    rows = connection.ask("SELECT text, seal FROM diskret_desk_head")
-    if len(rows) != 1 or rows[0][1] != keys.fingerprint("desk head", [str(rows[0][0]).encode()]):
+def _head(connection: Connection, keys: SecretKeys, name: str, log: str) -> tuple[int, str]:
+    rows = connection.ask(_named("SELECT text, seal FROM diskret_{log}_head", log))
+    if len(rows) != 1 or rows[0][1] != _head_seal(keys, str(rows[0][0]), log):
         raise _changed(name, "its head does not bear its seal")
     said: dict[str, Any] = parse_json(rows[0][0], "the log of projects", VerificationError)
     check_form(said, _FORM, "the log of projects", VerificationError)
     return said["entries"], said["last"]
 
 
+def _head_seal(keys: SecretKeys, text: str, log: str) -> str:
+    return keys.fingerprint(f"{log} head", [text.encode()])
+
+
 def _write_head(
-    connection: Connection, keys: SecretKeys, number: int, last: str, statement: str
+    connection: Connection, keys: SecretKeys, number: int, last: str, statement: str, log: str
 ) -> None:
     text = json.dumps({"entries": number, "last": last})
-    connection.ask(statement, text, keys.fingerprint("desk head", [text.encode()]))
+    connection.ask(statement, text, _head_seal(keys, text, log))
 
 
 def _changed(name: str, what: str) -> VerificationError:
@@ -154,24 +176,30 @@ def _changed(name: str, what: str) -> VerificationError:
     )
 
 
-_TABLES = {
-    "diskret_desk_head": "id INTEGER NOT NULL, text TEXT NOT NULL, seal VARCHAR(64) NOT NULL, "
-    "PRIMARY KEY (id)",
-    "diskret_desk_log": "number INTEGER NOT NULL, text TEXT NOT NULL, mark VARCHAR(64) NOT NULL, "
-    "seal VARCHAR(64) NOT NULL, PRIMARY KEY (number)",
-    "diskret_desk_kept": "number INTEGER NOT NULL, said TEXT NOT NULL, arrays {bytes} NOT NULL, "
-    "PRIMARY KEY (number)",
-}
+def _named(statement: str, log: str) -> str:
+    return statement.replace("{log}", log)
 
 
-def _create_tables(connection: Connection, keys: SecretKeys) -> None:
+def _tables(log: str) -> dict[str, str]:
+    return {
+        f"diskret_{log}_head": "id INTEGER NOT NULL, text TEXT NOT NULL, "
+        "seal VARCHAR(64) NOT NULL, PRIMARY KEY (id)",
+        f"diskret_{log}_log": "number INTEGER NOT NULL, text TEXT NOT NULL, "
+        "mark VARCHAR(64) NOT NULL, seal VARCHAR(64) NOT NULL, PRIMARY KEY (number)",
+        f"diskret_{log}_kept": "number INTEGER NOT NULL, said TEXT NOT NULL, "
+        "arrays {bytes} NOT NULL, PRIMARY KEY (number)",
+    }
+
+
+def _create_tables(connection: Connection, keys: SecretKeys, log: str) -> None:
     """Make the tables that are not there; a head only where nothing was entered yet."""
-    if {*_TABLES} <= {*connection.tables()}:
+    tables = _tables(log)
+    if {*tables} <= {*connection.tables()}:
         return
-    for table, columns in _TABLES.items():
+    for table, columns in tables.items():
         own = columns.format(bytes=connection.bytes)
         connection.ask(f"CREATE TABLE IF NOT EXISTS {table} ({own})")
-    if not connection.ask("SELECT number FROM diskret_desk_log LIMIT 1"):
-        if not connection.ask("SELECT id FROM diskret_desk_head"):
-            insert = "INSERT INTO diskret_desk_head (id, text, seal) VALUES (1, ?, ?)"
-            _write_head(connection, keys, 0, _FIRST, insert)
+    if not connection.ask(_named("SELECT number FROM diskret_{log}_log LIMIT 1", log)):
+        if not connection.ask(_named("SELECT id FROM diskret_{log}_head", log)):
+            insert = _named("INSERT INTO diskret_{log}_head (id, text, seal) VALUES (1, ?, ?)", log)
+            _write_head(connection, keys, 0, _FIRST, insert, log)

@@ -1,0 +1,162 @@
+"""``diskret remote``: analyses of data that nobody sees, for owners and researchers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from diskret.cli.command import DebugOption, Language, LanguageOption, reported
+from diskret.cli.ledger import LedgerOption
+from diskret.cli.show import terminal
+from diskret.texts import Words, words_in
+
+if TYPE_CHECKING:
+    from diskret.remote.office import Comparison, Office, Shown
+
+remote = typer.Typer(
+    help="Remote access: register data and projects, run queries, compare, submit, report.",
+    no_args_is_help=True,
+)
+
+WhoOption = Annotated[str, typer.Option("--who", help="Who asks, as the gate knows it.")]
+QueryArgument = Annotated[
+    Path, typer.Argument(metavar="QUERY.toml", help="What is asked: tables, figures, models.")
+]
+
+
+@remote.command()
+def register(
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG.toml", help="Data sets, versions and projects.")
+    ],
+    place: LedgerOption,
+    who: WhoOption,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Register data sets and projects, or change them; certificates are checked."""
+    with reported(language, debug):
+        words = words_in(language, "remote")
+        for name in _office(place).register(config, who=who):
+            typer.echo(words.said("registered", name=name))
+
+
+@remote.command()
+def run(
+    query: QueryArgument,
+    place: LedgerOption,
+    who: WhoOption,
+    compare: Annotated[
+        bool, typer.Option("--compare/--no-compare", help="Also compare with the original.")
+    ] = True,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Show the anonymised version's result, then how it compares with the original."""
+    with reported(language, debug):
+        words, opened = words_in(language, "remote"), _office(place)
+        shown = opened.ask(_text(query), who=who)
+        _show(shown, words)
+        if compare:
+            sys.stdout.flush()  # at once, before the original is opened
+            _tell(opened.compare(shown, who=who), words)
+
+
+@remote.command()
+def submit(
+    query: QueryArgument,
+    result: Annotated[str, typer.Argument(metavar="RESULT", help="Name of a result in it.")],
+    place: LedgerOption,
+    who: WhoOption,
+    request: Annotated[str, typer.Option(help="What the checker should know.")] = "",
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Ask for the original's result: what passes is accepted, a person decides the rest."""
+    with reported(language, debug):
+        words, opened = words_in(language, "remote"), _office(place)
+        state = opened.submit(_text(query), result, who=who, request=request)
+        typer.echo(words.said(f"submitted.{state}", result=result))
+
+
+@remote.command()
+def release(
+    project: Annotated[str, typer.Argument(metavar="PROJECT", help="Name of a project.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="Name of a data set.")],
+    folder: Annotated[Path, typer.Option("--folder", help="Gets public/ and internal/.")],
+    place: LedgerOption,
+    who: WhoOption,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Write what was accepted of a project into a folder that `diskret verify` checks."""
+    with reported(language, debug):
+        target = _office(place).release(project, data, folder, who=who)
+        typer.echo(words_in(language, "remote").said("released", folder=target))
+
+
+@remote.command()
+def report(
+    place: LedgerOption,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Report to the owner: use by project, near misses, refused attempts."""
+    with reported(language, debug):
+        from diskret.remote.owner_report import report as lines
+
+        for line in lines(_office(place), language.value):
+            terminal().print(Text(line), soft_wrap=True)
+
+
+@remote.command()
+def gate(
+    place: LedgerOption,
+    who: WhoOption,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Answer one request, JSON, of a researcher's `dk.remote.Session`: for a forced command."""
+    with reported(language, debug):
+        from diskret.remote.gate import LONGEST, answered
+
+        typer.echo(answered(_office(place), who, sys.stdin.read(LONGEST + 1)))
+
+
+def _office(place: str) -> Office:
+    from diskret.remote.office import Office
+
+    return Office(place)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8-sig")
+
+
+def _show(shown: Shown, words: Words) -> None:
+    console = terminal()
+    console.print(Text(words.said("shown", version=shown.version)), soft_wrap=True)
+    for name, figures in shown.figures.items():
+        console.print(Text(name, style="bold"), soft_wrap=True)
+        for figure, value in figures.value.items():
+            error = figures.error.get(figure)
+            more = "" if error is None else f" ± {error:.6g}"
+            console.print(Text(f"  {', '.join(figure)}: {value:.6g}{more}"), soft_wrap=True)
+
+
+def _tell(comparison: Comparison, words: Words) -> None:
+    console = terminal()
+    console.print(Text(words["told"]), soft_wrap=True)
+    for name, told in comparison.results.items():
+        console.print(Text(name, style="bold"), soft_wrap=True)
+        for one in told:
+            said = [words[f"deviation.{one.deviation}"]]
+            if one.significance:
+                said.append(words[f"significance.{one.significance}"])
+            console.print(Text(f"  {', '.join(one.figure)}: {'; '.join(said)}"), soft_wrap=True)
+    counted = words.said("left", number=comparison.new, left=comparison.left)
+    console.print(Text(counted), soft_wrap=True)

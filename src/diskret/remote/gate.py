@@ -1,0 +1,80 @@
+"""The gate in the wall: one request in, one answer out, both as JSON that says nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from diskret.errors import DiskretError, InputError, ProofError
+from diskret.io.from_json import Form, check_form, parse_json
+from diskret.remote.compare import Compared
+from diskret.remote.figures import Figures
+from diskret.remote.office import Office
+
+#: Requests are no longer than this, in characters.
+LONGEST = 200_000
+_FORM: Form = {"do": str, "query": str, "result": str, "request": str}
+
+
+def answered(office: Office, who: str, request: str) -> str:
+    """The answer to a request of a researcher.
+
+    Parameters
+    ----------
+    office
+        Remote access, behind the wall.
+    who
+        Who asks, as whoever opens the gate knows it; never taken from the request.
+    request
+        JSON: `do` is ``"run"``, ``"compare"`` or ``"submit"``; `query` its text; `result` and
+        `request` of what is submitted.
+
+    Returns
+    -------
+    str
+        JSON. Of an error that is none of the request only the class is told.
+    """
+    try:
+        return json.dumps(_done(office, who, request), ensure_ascii=False)
+    except DiskretError as error:
+        refused = isinstance(error, ProofError)
+        return json.dumps({"error": str(error), "refused": refused}, ensure_ascii=False)
+    except Exception as error:  # its text may hold a value of the original
+        return json.dumps({"error": type(error).__name__, "refused": False})
+
+
+def _done(office: Office, who: str, text: str) -> dict[str, Any]:
+    if len(text) > LONGEST:
+        raise InputError(f"a request has at most {LONGEST:,} characters")
+    said = parse_json(text, "the request")
+    check_form(said, _FORM, "the request")
+    query = said.get("query", "")
+    match said.get("do"):
+        case "run":
+            shown = office.ask(query, who=who)
+            figures = {name: _figures(one) for name, one in shown.figures.items()}
+            return {"version": shown.version, "figures": figures}
+        case "compare":
+            told = office.compare(query, who=who)
+            results = {name: [_told(one) for one in own] for name, own in told.results.items()}
+            return {"results": results, "new": told.new, "left": told.left}
+        case "submit":
+            result, why = said.get("result", ""), said.get("request", "")
+            return {"state": office.submit(query, result, who=who, request=why)}
+        case other:
+            raise InputError(f"do= is 'run', 'compare' or 'submit', not {other!r}")
+
+
+def _figures(figures: Figures) -> list[dict[str, Any]]:
+    return [
+        {"figure": name, "value": _number(value), "error": _number(figures.error.get(name))}
+        for name, value in figures.value.items()
+    ]
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or value != value else float(value)
+
+
+def _told(one: Compared) -> dict[str, Any]:
+    return {"figure": one.figure, "deviation": one.deviation, "significance": one.significance}

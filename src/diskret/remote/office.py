@@ -1,0 +1,489 @@
+"""Remote access behind the wall: who may ask what, what is shown, told and let go."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import diskret.unrepeatable as unrepeatable
+from diskret.errors import DiskretError, InputError, ProofError
+from diskret.keys import SecretKeys
+from diskret.outputs.desk import Desk, Settings
+from diskret.outputs.project import Project
+from diskret.publish.digests import digest
+from diskret.publish.store import store
+from diskret.remote.compare import Compared, compared, questions
+from diskret.remote.figures import Figures, checking, computed, prepared
+from diskret.remote.log import Happened, Log, RemoteEvent, event, events_of
+from diskret.remote.query import Asked, Query, read_query
+from diskret.remote.records import block_of, check_unchanged, mark_of, read_records
+from diskret.remote.register import read_config
+from diskret.remote.registered import Access, DataSet, Version, at_desk
+from diskret.remote.votes import budget
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What becomes of a result that is submitted: it passed and may leave, or a person decides. Whether
+#: it failed or is for review is for the checker only.
+State = Literal["accepted", "waiting"]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What the anonymised version shows, at once.
+
+    Parameters
+    ----------
+    query
+        What was asked.
+    version
+        Name of the anonymised version.
+    figures
+        Result → its figures.
+    """
+
+    query: Query
+    version: str
+    figures: Mapping[str, Figures]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is told about the original.
+
+    Parameters
+    ----------
+    results
+        Result → what is told of its figures.
+    new
+        How many answers were given that had not been given before.
+    left
+        How many more the project may have.
+    """
+
+    results: Mapping[str, tuple[Compared, ...]]
+    new: int
+    left: int
+
+
+class Office:
+    """Remote access, behind the wall. Confidential: it opens the original.
+
+    Runs where researchers do not: their requests reach it through a command that says who asks.
+    Whatever is asked or refused stands in a log in the database of a ledger, sealed as that is.
+
+    Parameters
+    ----------
+    ledger
+        A SQLite file, or the url of a PostgreSQL database; see `Ledger`.
+    keys
+        The office's secret keys; see `SecretKeys`.
+    wait
+        Seconds to wait while others change the ledger.
+
+    Raises
+    ------
+    InputError
+        There is no such ledger.
+    KeyFileError
+        It was made with other keys.
+    VerificationError
+        The ledger or the log was changed.
+    """
+
+    def __init__(
+        self,
+        ledger: str | PathLike[str],
+        keys: SecretKeys | str | PathLike[str] | None = None,
+        *,
+        wait: float = 60,
+    ):
+        self.place = ledger
+        self.keys = SecretKeys.load(keys, create=False)
+        self.wait = wait
+        self._store = store.open_store(ledger, self.keys, wait)
+        with store.read(self._store) as connection:
+            Log.read(self._store, connection)
+
+    def __repr__(self) -> str:
+        return f"Office({self._store.name!r})"
+
+    # ── the owner ───────────────────────────────────────────────────────────────
+
+    def register(self, config: str | PathLike[str], *, who: str) -> list[str]:
+        """Register data sets and projects of a file, or change those that are registered.
+
+        What was answered before counts on, and what stands at the desk stays.
+
+        Parameters
+        ----------
+        config
+            A TOML file; the files and folders it names are seen from its own folder.
+        who
+            Who registers.
+
+        Returns
+        -------
+        list of str
+            The names of what was registered.
+
+        Raises
+        ------
+        JobError
+            A line of the file is not admissible, see [remote access](../remote.md).
+        """
+        data, projects = read_config(Path(config), self.keys)
+        desk = Desk(self.place, self.keys, wait=self.wait)
+        with store.change(self._store) as connection:
+            known = Log.read(self._store, connection)
+            sets = known.data_sets() | {one.name: one for one in data}
+            for project in projects:
+                for name in project.data:
+                    _usable(project, sets.get(name), name)
+            for one in data:
+                Log.read(self._store, connection).add(
+                    event("data registered", who, data=one.name), one.text
+                )
+            for project in projects:
+                Log.read(self._store, connection).add(
+                    event("project registered", who, project=project.name), project.text
+                )
+        there = desk.projects()
+        for project in projects:
+            for name in project.data:
+                place = at_desk(project.name, name)
+                if place not in there:
+                    desk.open(place, Settings(sets[name].unit, sets[name].profile), who=who)
+        return [*(one.name for one in data), *(one.name for one in projects)]
+
+    def history(self, project: str = "") -> list[RemoteEvent]:
+        """What happened, to one project or to all, in order."""
+        with store.read(self._store) as connection:
+            events = Log.read(self._store, connection).events
+        return events_of(events, project) if project else [*events]
+
+    def registered(self) -> tuple[dict[str, DataSet], dict[str, Access]]:
+        """Data sets and projects by name. Confidential."""
+        with store.read(self._store) as connection:
+            known = Log.read(self._store, connection)
+            return known.data_sets(), known.projects()
+
+    def spent(self, project: str) -> float:
+        """The sum of squared strengths of the answers that a project had."""
+        with store.read(self._store) as connection:
+            return Log.read(self._store, connection).spent(project=project)
+
+    # ── the researcher ──────────────────────────────────────────────────────────
+
+    def ask(self, text: str, *, who: str) -> Shown:
+        """Run a query on the anonymised version; the original is not opened.
+
+        Parameters
+        ----------
+        text
+            The query, TOML.
+        who
+            Who asks, as the gate knows it.
+
+        Raises
+        ------
+        InputError
+            The query is not admissible, or it is not this person's, project's or day's to ask.
+        """
+        shown = self._shown(read_query(text), who)
+        self._note("asked", who, shown.query, ", ".join(shown.figures), said=text)
+        return shown
+
+    def compare(self, shown: Shown | str, *, who: str) -> Comparison:
+        """What the original says of what was shown, in classes; charged to the project.
+
+        Parameters
+        ----------
+        shown
+            What `ask` returned, or the text of the query again.
+        who
+            Who asks.
+
+        Raises
+        ------
+        ProofError
+            The project, or all projects on this data set, had as many answers as they may.
+        InputError
+            As for `ask`.
+        """
+        began = time.monotonic()
+        if isinstance(shown, str):
+            shown = self._shown(read_query(shown), who)
+        access, data, version = self._allowed(shown.query, who)
+        due = {
+            one.name: questions(shown.figures[one.name], data.profile.threshold)
+            for one in shown.query.results
+        }
+        about = {
+            one.name: (data.mark, version.digest, one.canonical) for one in shown.query.results
+        }
+        marks = {
+            _mark(*about[name], question, access.strength, data.blocks): None
+            for name, own in due.items()
+            for question in own
+        }
+        new, left = self._charge(shown.query, access, data, [*marks], who)
+        frame = _original(data, self.keys)
+        block = block_of(frame, data.unit, data.blocks, self.keys, data.name)
+        levels = _levels(_version(version, data))
+        results = {
+            one.name: tuple(
+                compared(
+                    shown.figures[one.name],
+                    _blocks(one, frame, block, data.blocks, levels),
+                    data.profile.threshold,
+                    one.within,
+                    access.strength,
+                    self.keys,
+                    (*about[one.name], data.blocks),
+                )
+            )
+            for one in shown.query.results
+        }
+        _wait(began, data.pause)
+        return Comparison(results, new, left)
+
+    def submit(self, text: str, result: str, *, who: str, request: str = "") -> State:
+        """Compute a result of a query on the original and put it on the checker's desk.
+
+        What passes is accepted at once. For all else the checker decides, and only the checker sees
+        the reasons: which of them it was would tell of the records.
+
+        Parameters
+        ----------
+        text
+            The query, TOML.
+        result
+            Name of the result in it.
+        who
+            Who asks.
+        request
+            Why an exception should be made, or whatever the checker should know.
+
+        Raises
+        ------
+        InputError
+            There is no such result, the name is taken at the desk, or as for `ask`.
+        ProofError
+            The project has submitted as many results as it may.
+        """
+        began = time.monotonic()
+        query = read_query(text)
+        access, data, version = self._allowed(query, who)
+        asked = next((one for one in query.results if one.name == result), None)
+        if asked is None:
+            raise InputError(f"the query has no result {result!r}")
+        shown = _version(version, data)
+        computed(asked, prepared(asked, shown, _levels(shown)))  # what is wrong shows there
+        self._count_submission(query, access, who, result, text)
+        frame = _original(data, self.keys)
+        place = at_desk(query.project, query.data)
+        project = Project.open(place, self.place, frame, keys=self.keys, wait=self.wait)
+        try:
+            function, arguments = checking(asked, prepared(asked, frame, {}))
+            checked = project.check(function, *arguments)
+        except DiskretError as error:  # the researcher is not told so: it tells of the records
+            self._note("refused", who, query, f"failed: {result}: {error}", said=text)
+            _wait(began, data.pause)
+            return "waiting"
+        project.submit(checked, result, request=request, who=who)
+        state: State = "waiting"
+        if checked.verdict == "pass":
+            desk = Desk(self.place, self.keys, wait=self.wait)
+            try:
+                desk.decide(place, result, "accept", who=AUTOMATIC)
+                state = "accepted"
+            except ProofError:  # something else left meanwhile
+                state = "waiting"
+        _wait(began, data.pause)
+        return state
+
+    def release(self, project: str, data: str, folder: str | PathLike[str], *, who: str) -> Path:
+        """Write what was accepted into a folder that may leave; see `Desk.release`.
+
+        Raises
+        ------
+        InputError
+            Nothing was accepted, or who asks is no member.
+        """
+        with store.read(self._store) as connection:
+            access = Log.read(self._store, connection).project(project)
+        if who not in access.members:
+            raise InputError(f"{who!r} is no member of the project {project!r}")
+        desk = Desk(self.place, self.keys, wait=self.wait)
+        return desk.release(at_desk(project, data), folder, who=who)
+
+    # ── who may, and how often ──────────────────────────────────────────────────
+
+    def _shown(self, query: Query, who: str) -> Shown:
+        _, data, version = self._allowed(query, who)
+        frame = _version(version, data)
+        levels = _levels(frame)
+        figures = {one.name: computed(one, prepared(one, frame, levels)) for one in query.results}
+        return Shown(query, version.name, figures)
+
+    def _allowed(self, query: Query, who: str) -> tuple[Access, DataSet, Version]:
+        """The project, data set and version of a query; what is not allowed is noted."""
+        with store.read(self._store) as connection:
+            known = Log.read(self._store, connection)
+            try:
+                access = known.project(query.project)
+                why = _refusal(access, query, who, unrepeatable.now()[:10])
+                if why:
+                    raise InputError(why)
+                data = known.data_set(query.data)
+                version = _usable(access, data, query.data)
+            except InputError as error:
+                refused = str(error)
+            else:
+                return access, data, version
+        self._note("refused", who, query, refused, said=query.text)
+        raise InputError(refused)
+
+    def _charge(
+        self, query: Query, access: Access, data: DataSet, marks: list[str], who: str
+    ) -> tuple[int, int]:
+        """Charge what was not answered before, or refuse; before anything is computed."""
+        cost = access.strength**2
+        with store.change(self._store) as connection:
+            known = Log.read(self._store, connection)
+            before = known.answered(access.name)
+            new = [one for one in marks if one not in before]
+            own = known.spent(project=access.name) + len(new) * cost
+            others = known.spent(data=data.name) + len(new) * cost
+            names = ", ".join(one.name for one in query.results)
+            wheres = [("project", own, access.certainty), ("data", others, data.certainty)]
+            full = [place for place, spent, most in wheres if spent > budget(most) * (1 + 1e-9)]
+            if new and full:
+                refused = event(
+                    "refused", who, project=access.name, data=data.name, what=f"answers: {names}"
+                )
+                known.add(refused, query.text)
+            elif new:
+                compared = event(
+                    "compared",
+                    who,
+                    project=access.name,
+                    data=data.name,
+                    what=names,
+                    spent=len(new) * cost,
+                    answers=len(new),
+                    question=tuple(new),
+                )
+                known.add(compared, query.text)
+        if new and full:
+            raise ProofError(
+                f"{len(new):,} answers are asked for, and fewer are left: what the answers tell "
+                "together would say too much of single units. Ask for fewer figures; results leave "
+                "through output checking: diskret remote submit"
+            )
+        return len(new), max(0, int((budget(access.certainty) - own) / cost + 1e-6))
+
+    def _count_submission(
+        self, query: Query, access: Access, who: str, result: str, text: str
+    ) -> None:
+        with store.change(self._store) as connection:
+            known = Log.read(self._store, connection)
+            own = events_of(known.events, access.name)
+            full = sum(one.happened == "submitted" for one in own) >= access.submissions
+            happened: Happened = "refused" if full else "submitted"
+            what = f"submissions: {result}" if full else result
+            known.add(event(happened, who, project=access.name, data=query.data, what=what), text)
+        if full:
+            raise ProofError(
+                f"the project {access.name!r} has submitted {access.submissions:,} results, and "
+                "may submit no more"
+            )
+
+    def _note(self, happened: Happened, who: str, query: Query, what: str, said: str) -> None:
+        with store.change(self._store) as connection:
+            noted = event(happened, who, project=query.project, data=query.data, what=what)
+            Log.read(self._store, connection).add(noted, said)
+
+
+#: Who accepts what passes.
+AUTOMATIC = "remote access"
+
+
+def _refusal(access: Access, query: Query, who: str, today: str) -> str:
+    """Why somebody may not ask; "" if they may."""
+    if who not in access.members:
+        return f"{who!r} is no member of the project {access.name!r}"
+    if not access.start <= today <= access.until:
+        return (
+            f"the project {access.name!r} has access from {access.start} to {access.until}, not on "
+            f"{today}"
+        )
+    if query.data not in access.data:
+        return f"the project {access.name!r} has no access to {query.data!r}"
+    return ""
+
+
+def _usable(access: Access, data: DataSet | None, name: str) -> Version:
+    """The version of a data set that a project may use."""
+    if data is None:
+        raise InputError(f"no data set {name!r} is registered")
+    version = data.version_for(access.level)
+    if version is None:
+        raise InputError(
+            f"{name!r} has no version for the accreditation {access.level!r} of the project "
+            f"{access.name!r}"
+        )
+    return version
+
+
+def _version(version: Version, data: DataSet) -> pd.DataFrame:
+    path = Path(version.file)
+    check_unchanged(path, version.digest, digest(path))
+    return read_records(path, data.numbers)
+
+
+def _original(data: DataSet, keys: SecretKeys) -> pd.DataFrame:
+    path = Path(data.original)
+    check_unchanged(path, data.mark, mark_of(path, keys))
+    return read_records(path, data.numbers)
+
+
+def _levels(frame: pd.DataFrame) -> Mapping[str, Any]:
+    """The categories of each column of text."""
+    texts = [name for name in frame.columns if frame[name].dtype == object]
+    return {name: sorted(frame[name].dropna().unique()) for name in texts}
+
+
+def _blocks(
+    asked: Asked, frame: pd.DataFrame, block: Any, blocks: int, levels: Mapping[str, Any]
+) -> list[Figures | None]:
+    """The figures of each block."""
+    chosen = prepared(asked, frame, levels)
+    at = block[chosen.index]
+    found: list[Figures | None] = []
+    for number in range(blocks):
+        try:
+            found.append(computed(asked, chosen[at == number]))
+        except InputError:
+            found.append(None)
+    return found
+
+
+def _mark(*about: object) -> str:
+    text = json.dumps(about, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _wait(began: float, pause: float, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Let an answer come at a multiple of the pause after the request."""
+    if pause > 0:
+        passed = time.monotonic() - began
+        sleep((passed // pause + 1) * pause - passed)

@@ -1,0 +1,194 @@
+"""Remote access as a researcher has it: requests go through a gate, answers come back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from diskret.errors import DiskretError, InputError, ProofError, VerificationError
+from diskret.io.from_json import Form, anything, check_form, parse_json
+from diskret.jobs.toml_text import key, toml
+from diskret.remote.compare import DEVIATIONS, Compared
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FIGURES: Form = {
+    "version": str,
+    "figures": {"*": [{"figure": [str], "value": anything, "error": anything}]},
+}
+_RESULTS: Form = {
+    "results": {"*": [{"figure": [str], "deviation": str, "significance": str}]},
+    "new": int,
+    "left": int,
+}
+_STATE: Form = {"state": str}
+_ERROR: Form = {"error": str, "refused": bool}
+_SIGNIFICANCES = ("", "kept", "lost", "gained", "reversed", "none")
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a researcher gets.
+
+    Parameters
+    ----------
+    query
+        What was asked, as it can be submitted.
+    shown
+        Result → its figures in the anonymised version.
+    told
+        Result → how they compare with the original; empty before the comparison.
+    left
+        How many more answers the project may have; -1 before the comparison.
+    """
+
+    query: str
+    shown: Mapping[str, pd.DataFrame]
+    told: Mapping[str, tuple[Compared, ...]]
+    left: int = -1
+
+
+class Session:
+    """A project's access to a data set that nobody sees.
+
+    Analyses run on the anonymised version, whose result comes at once. The same is then computed
+    of the original behind the wall, and all that comes back is how each figure compares. The
+    original's result leaves when it was checked.
+
+    Parameters
+    ----------
+    project, data
+        Names, as registered.
+    gate
+        The command that opens the gate, which says who asks: such as ``["ssh", "centre"]``, where
+        the account runs ``diskret remote gate --ledger centre.db --who kim`` and nothing else.
+    wait
+        Seconds to wait for an answer.
+
+    Examples
+    --------
+    >>> session = Session("pay", "persons", gate=["ssh", "centre"])
+    >>> print(session.query("model", kind="ols", formula="pay ~ age"))
+    project = "pay"
+    data = "persons"
+    <BLANKLINE>
+    [[results]]
+    name = "model"
+    kind = "ols"
+    formula = "pay ~ age"
+    """
+
+    def __init__(self, project: str, data: str, gate: Sequence[str], *, wait: float = 600):
+        self.project, self.data = project, data
+        self._gate, self._wait = [*gate], wait
+
+    def query(self, name: str, **asked: Any) -> str:
+        """The text of a query for one result.
+
+        Parameters
+        ----------
+        name
+            What the result is called.
+        asked
+            The keys of ``[[results]]``, see [remote access](../remote.md).
+        """
+        lines = [f"project = {toml(self.project)}", f"data = {toml(self.data)}", "", "[[results]]"]
+        lines += [f"{key(one)} = {toml(value)}" for one, value in {"name": name, **asked}.items()]
+        return "\n".join(lines)
+
+    def run(self, query: str) -> Answer:
+        """What the anonymised version shows, at once.
+
+        Parameters
+        ----------
+        query
+            Its text, as of `query` or from a file.
+
+        Raises
+        ------
+        InputError
+            The query is not admissible, or not allowed.
+        """
+        import pandas as pd
+
+        said = self._asked({"do": "run", "query": query}, _FIGURES)
+        shown = {
+            name: pd.DataFrame(
+                {"value": [one["value"] for one in own], "error": [one["error"] for one in own]},
+                dtype="float64",
+                index=pd.Index([" · ".join(one["figure"]) for one in own], name="figure"),
+            ).dropna(axis=1, how="all")
+            for name, own in said["figures"].items()
+        }
+        return Answer(query, shown, {})
+
+    def compare(self, answer: Answer) -> Answer:
+        """The same with the comparison, which the project is charged for.
+
+        Parameters
+        ----------
+        answer
+            What `run` returned.
+
+        Raises
+        ------
+        ProofError
+            The project had as many answers as it may.
+        """
+        said = self._asked({"do": "compare", "query": answer.query}, _RESULTS)
+        told: dict[str, tuple[Compared, ...]] = {}
+        for name, own in said["results"].items():
+            for one in own:
+                known = one["deviation"] in (*DEVIATIONS, "none")
+                if not known or one["significance"] not in _SIGNIFICANCES:
+                    raise VerificationError("the answer of the gate is none that is known")
+            told[name] = tuple(
+                Compared(tuple(one["figure"]), one["deviation"], one["significance"]) for one in own
+            )
+        return Answer(answer.query, answer.shown, told, said["left"])
+
+    def submit(self, answer: Answer, result: str, *, request: str = "") -> str:
+        """Ask for the original's result: ``"accepted"``, or ``"waiting"`` for a person.
+
+        Parameters
+        ----------
+        answer
+            What `run` returned.
+        result
+            Name of the result.
+        request
+            What the checker should know.
+
+        Raises
+        ------
+        ProofError
+            The project has submitted as many results as it may.
+        """
+        asked = {"do": "submit", "query": answer.query, "result": result, "request": request}
+        return self._asked(asked, _STATE)["state"]
+
+    def _asked(self, request: Mapping[str, str], form: Form) -> dict[str, Any]:
+        try:
+            done = subprocess.run(  # noqa: S603 - the gate is the user's own command
+                self._gate,
+                input=json.dumps(request),
+                capture_output=True,
+                text=True,
+                timeout=self._wait,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise InputError(f"the gate does not answer: {error}") from error
+        if done.returncode or not done.stdout.strip():
+            raise InputError(f"the gate does not answer: {done.stderr.strip()[-500:]}")
+        said = parse_json(done.stdout, "the answer of the gate")
+        if "error" in said:
+            check_form(said, _ERROR, "the answer of the gate")
+            kind: type[DiskretError] = ProofError if said["refused"] else InputError
+            raise kind(said["error"])
+        check_form(said, form, "the answer of the gate")
+        return said
