@@ -67,6 +67,7 @@ CHECKS: Mapping[str, Verdict] = {
     "freedom": "fail",
     "support": "fail",
     "reference": "fail",
+    "unproven": "review",
     "pairs": "review",
     "leverage": "fail",
     "weight": "fail",
