@@ -40,7 +40,7 @@ class RowSpace:
 
     @classmethod
     def of(cls, cells: sparse.csr_array) -> RowSpace | None:
-        """The combinations of cells of zeros and ones; None: not found, or the work is too much.
+        """The combinations of cells of small whole numbers; None: not found, or too much work.
 
         Elimination is modulo a prime. Its result is lifted to whole numbers and accepted only if
         it makes every cell again, in whole numbers: then both have the same combinations, for the
@@ -50,8 +50,8 @@ class RowSpace:
         if number * number * atoms > _WORK:
             return None
         dense = cells.toarray().astype(np.int64)
-        reduced = dense.copy()
-        from diskret.outputs.search_kernels import eliminate
+        reduced = dense % _PRIME
+        from diskret.attack.singled_out_kernels import eliminate
 
         order, pivots = eliminate(reduced)
         rows = reduced[: len(pivots)]
