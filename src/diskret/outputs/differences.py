@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from diskret.attack.row_space import RowSpace, factors
+from diskret.attack.singled_out import Found, Members, fewest_units
 from diskret.outputs.programme import Guess, by_programme
-from diskret.outputs.row_space import RowSpace, factors
-from diskret.outputs.search import Found, Members, fewest_units
 
 
 @dataclass(frozen=True, eq=False)

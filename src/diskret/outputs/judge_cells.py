@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Finding
 from diskret.outputs.profile import Profile
-from diskret.outputs.ranks import modes, quantiles
+from diskret.outputs.ranks import modes
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ STATISTICS: Mapping[str, Statistic] = {
     "len": _COUNT,
     "sum": Statistic("sums", _SUM),
     "mean": Statistic("means", (*_SUM, "all_equal")),
-    "median": QUANTILE.of(partial(quantiles, share=0.5)),
+    "median": QUANTILE.of(lambda cells: cells.medians),
     "std": Statistic("deviations", _SPREAD),
     "var": Statistic("deviations", _SPREAD),
     "sem": Statistic("deviations", _SPREAD),
@@ -254,10 +253,9 @@ def _extremes(case: _Case) -> Marked:
 
 
 def _few_at_rank(case: _Case) -> Marked:
-    value = case.shown
-    below, above = case.cells.beyond(value)
+    below, same, above = case.cells.around(case.shown)
     few = np.minimum(below, above) < case.profile.threshold
-    few &= case.cells.sharing(value) < case.profile.threshold
+    few &= same < case.profile.threshold
     yield few & (case.cells.units > 0), {"threshold": case.profile.threshold}
 
 

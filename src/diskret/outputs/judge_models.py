@@ -16,9 +16,9 @@ from diskret.outputs.differences import Statements, smallest_difference
 from diskret.outputs.fitted import Fit, Numbers
 from diskret.outputs.influence import influence
 from diskret.outputs.judge_cells import STATISTICS, Part, dominated, estimated, judge, percent_of
+from diskret.outputs.judge_risk_sets import at_risk, singled_out
 from diskret.outputs.pairs import two_values
 from diskret.outputs.profile import Profile
-from diskret.outputs.risk_sets import deviating
 from diskret.outputs.spread import first_records, number_of_units, spread, usual
 
 Units = NDArray[np.int32] | None
@@ -29,6 +29,7 @@ CHECKS = (
     "freedom",
     "support",
     "reference",
+    "unproven",
     "pairs",
     "value_of_one",
     "all_equal",
@@ -49,7 +50,7 @@ def judge_model(fit: Fit, units: Units, told: Sequence[Told], rules: Profile) ->
         *_freedom(fit, rules),
         *support(columns, tuple(fit.dependent), units, rules),
         *_reference(fit, told, units, rules),
-        *_at_risk(fit, units, rules),
+        *at_risk(fit, units, rules),
         *few_in_pairs(columns, tuple(fit.dependent), units, rules),
         *_influence(fit, units, rules),
         *_saturated(fit, units, rules),
@@ -119,7 +120,7 @@ def _reference(fit: Fit, told: Sequence[Told], units: Units, rules: Profile) -> 
         return []
     blanks = {"threshold": rules.threshold}
     if alone.combination is not None:
-        return _singled_out(alone.combination, [*fit.names, *["1"] * len(more)], rules)
+        return singled_out(alone.combination, (*fit.names, *["1"] * len(more)), rules)
     whole = [number for number, one in enumerate(told) if not one.sets.any()]
     parts = [(one.names, one.sets) for number, one in enumerate(told) if number not in whole[1:]]
     names = tuple(label for labels, _ in parts for label in labels)
@@ -129,53 +130,9 @@ def _reference(fit: Fit, told: Sequence[Told], units: Units, rules: Profile) -> 
     if found.unresolved:
         return [Finding("too_large", rules.verdict("too_large"))]
     if len(found.statements) < 2:  # one regressor is judged by itself
-        return []
+        return [Finding("unproven", rules.verdict("unproven"))]
     place = (" ± ".join(names[one][0] for one in found.statements),)
     return [Finding("reference", rules.verdict("reference"), (place,), blanks)]
-
-
-def _singled_out(combination: Numbers, labels: Sequence[str], rules: Profile) -> list[Finding]:
-    used = [labels[int(at)] for at in np.flatnonzero(combination)]
-    if len(used) < 2:  # one regressor is judged by itself
-        return []
-    blanks = {"threshold": rules.threshold}
-    return [Finding("reference", rules.verdict("reference"), ((" ± ".join(used),),), blanks)]
-
-
-_STRATA = 20  # whose dummies are put beside the regressors
-
-
-def _at_risk(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
-    """Regressors of a Cox model among those who are at risk at an event, within their strata."""
-    sets = fit.risk_sets
-    if sets is None:
-        return []
-    here = sets.expected > 0
-    stratum, x = sets.stratum[here], np.asfortranarray(fit.x[here])
-    owner = None if units is None else units[here]
-    few: list[tuple[str, ...]] = []
-    one: list[tuple[str, ...]] = []
-    for name, column in zip(fit.names, x.T, strict=True):
-        number = number_of_units(deviating(column, stratum, owner), owner)
-        if 0 < number < rules.threshold:
-            few.append((name,))
-        if number == 1:
-            one.append((name,))
-    blanks = {"threshold": rules.threshold}
-    found: list[Finding] = []
-    if few:
-        found.append(Finding("support", rules.verdict("support"), tuple(few), blanks))
-    if one:
-        found.append(Finding("value_of_one", rules.verdict("value_of_one"), tuple(one)))
-    groups = [stratum == at for at in np.unique(stratum)]
-    groups = [one for one in groups if number_of_units(one, owner) >= rules.threshold]
-    beside = [group.astype(np.float64) for group in groups] if len(groups) <= _STRATA else []
-    whole = np.asfortranarray(np.column_stack([x, *(beside or [np.ones(len(x))])]))
-    alone = spread(whole, owner, rules.threshold)
-    if alone.combination is not None:
-        labels = [*fit.names, *["stratum"] * (whole.shape[1] - len(fit.names))]
-        found += _singled_out(alone.combination, labels, rules)
-    return found
 
 
 def few_in_pairs(

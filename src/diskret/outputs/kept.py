@@ -74,8 +74,8 @@ def files_of(output: Any, name: str) -> dict[str, bytes]:
     if isinstance(output, str | Path):
         path = Path(output)
         return {f"{name}{path.suffix}": path.read_bytes()}
-    numbers: Any = {"value": output} if isinstance(output, Real) else output
-    if isinstance(numbers, Mapping) and all(isinstance(one, Real) for one in numbers.values()):
+    numbers = _numbers(output)
+    if numbers:
         import pandas as pd
 
         return {f"{name}.csv": pd.DataFrame([numbers]).to_csv(index=False).encode()}
@@ -93,6 +93,15 @@ def files_of(output: Any, name: str) -> dict[str, bytes]:
         f"{name}: a {type(output).__name__} has no files that could leave; save it as a file and "
         "check that"
     )
+
+
+def _numbers(output: Any) -> dict[str, Any]:
+    """A number, or several by name, such as those of a test; else nothing."""
+    if isinstance(output, Real):
+        return {"value": output}
+    if isinstance(output, Mapping) and all(isinstance(one, Real) for one in output.values()):
+        return dict(output)
+    return {}
 
 
 def kept_of(result: Submitted) -> Kept:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from diskret.outputs.row_space import RowSpace
+    from diskret.attack.row_space import RowSpace
 
 _NODES = 3_000_000
 _MORE = 200_000  # steps for sets in which atoms are taken twice
@@ -101,6 +101,7 @@ def fewest_units(
     members: Members,
     threshold: int,
     signed: bool,
+    start: int | None = None,
 ) -> Found:
     """The singled-out set of the fewest units, if they are fewer than the threshold.
 
@@ -117,9 +118,13 @@ def fewest_units(
         The fewest units that are no problem.
     signed
         Whether atoms may also be subtracted, as sums of values may be.
+    start
+        An atom that the set must hold; None: any.
     """
     sizes = np.diff(members.begins)
     starts = np.flatnonzero(sizes < threshold)
+    if start is not None:
+        starts = starts[starts == start]
     starts = starts[np.argsort(sizes[starts], kind="stable")]
     spare = np.where(sizes < threshold, 0.0, -1.0)
     targets = np.full(len(starts), -1)
@@ -127,7 +132,11 @@ def fewest_units(
 
 
 def unsafe_sum(
-    space: RowSpace, known: tuple[RowSpace, RowSpace], members: Members, limit: Limit
+    space: RowSpace,
+    known: tuple[RowSpace, RowSpace],
+    members: Members,
+    limit: Limit,
+    only: tuple[int, int] | None = None,
 ) -> Found:
     """A singled-out sum, atoms added or subtracted, in which one unit is known too well.
 
@@ -137,6 +146,8 @@ def unsafe_sum(
         As for `fewest_units`; of cells whose sums are told, with what units contribute to them.
     limit
         When others leave too little.
+    only
+        A unit that is to be known too well, and an atom that holds it; None: any.
     """
     atoms = members.atoms
     total = np.bincount(members.unit, members.amount)
@@ -149,6 +160,8 @@ def unsafe_sum(
     bound = limit.share * total * (1 + limit.together * limit.others)
     # the last digits of sums never hide what is unsafe
     possible = (spare[atoms] * (1 - 1e-9) <= bound[members.unit]) & (total[members.unit] > 0)
+    if only is not None:
+        possible &= (members.unit == only[0]) & (atoms == only[1])
     pairs = np.flatnonzero(possible)
     pairs = pairs[np.lexsort((atoms[pairs], members.unit[pairs]))]
     starts, targets = atoms[pairs], members.unit[pairs]
@@ -197,7 +210,7 @@ def _search(
     threshold: int,
     limit: Limit | None,
 ) -> Found:
-    from diskret.outputs.search_kernels import search
+    from diskret.attack.singled_out_kernels import search
 
     if not len(starts):
         return Found()

@@ -121,7 +121,7 @@ def search(
     together: float,
     nodes: int,
 ) -> tuple[int, NDArray[np.int64], int]:
-    """Try every set of atoms from each start on; see `diskret.outputs.search`.
+    """Try every set of atoms from each start on; see `diskret.attack.singled_out`.
 
     Returns 1: found, 0: there is none, -1: there were more `nodes`; the set; its units.
     """

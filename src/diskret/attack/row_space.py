@@ -51,7 +51,7 @@ class RowSpace:
             return None
         dense = cells.toarray().astype(np.int64)
         reduced = dense % _PRIME
-        from diskret.outputs.search_kernels import eliminate
+        from diskret.attack.singled_out_kernels import eliminate
 
         order, pivots = eliminate(reduced)
         rows = reduced[: len(pivots)]
