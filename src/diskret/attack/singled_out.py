@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from diskret.attack.row_space import RowSpace
 
 _NODES = 3_000_000
+_MORE = 200_000  # steps for sets in which atoms are taken twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +127,8 @@ def fewest_units(
         starts = starts[starts == start]
     starts = starts[np.argsort(sizes[starts], kind="stable")]
     spare = np.where(sizes < threshold, 0.0, -1.0)
-    return _search(
-        space, known, members, spare, starts, np.full(len(starts), -1), signed, threshold, None
-    )
+    targets = np.full(len(starts), -1)
+    return _once_or_twice(space, known, members, spare, starts, targets, signed, threshold, None)
 
 
 def unsafe_sum(
@@ -164,9 +164,37 @@ def unsafe_sum(
         possible &= (members.unit == only[0]) & (atoms == only[1])
     pairs = np.flatnonzero(possible)
     pairs = pairs[np.lexsort((atoms[pairs], members.unit[pairs]))]
-    return _search(
-        space, known, members, spare * (1 - 1e-9), atoms[pairs], members.unit[pairs], True, 0, limit
+    starts, targets = atoms[pairs], members.unit[pairs]
+    return _once_or_twice(
+        space, known, members, spare * (1 - 1e-9), starts, targets, True, 0, limit
     )
+
+
+def _once_or_twice(
+    space: RowSpace,
+    known: tuple[RowSpace, RowSpace],
+    members: Members,
+    spare: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    signed: bool,
+    threshold: int,
+    limit: Limit | None,
+) -> Found:
+    """A set of atoms; where there is none, one of which some are taken twice, as in ``2 a + b``.
+
+    Such sets are rare. For them the number of steps is small, and no set that is not found in so
+    many is said to be found or not.
+    """
+    found = _search(
+        space, known, members, spare, starts, targets, signed, 1, _NODES, threshold, limit
+    )
+    if found.atoms is not None or found.unresolved:
+        return found
+    more = _search(
+        space, known, members, spare, starts, targets, signed, 2, _MORE, threshold, limit
+    )
+    return found if more.atoms is None else more
 
 
 def _search(
@@ -177,6 +205,8 @@ def _search(
     starts: NDArray[np.int64],
     targets: NDArray[np.int64],
     signed: bool,
+    most: int,
+    nodes: int,
     threshold: int,
     limit: Limit | None,
 ) -> Found:
@@ -204,11 +234,12 @@ def _search(
         starts.astype(np.int64),
         targets.astype(np.int64),
         signed,
+        most,
         threshold,
         rule.others,
         rule.share,
         rule.together,
-        _NODES,
+        nodes,
     )
     if state < 0:
         return Found(unresolved=True)
