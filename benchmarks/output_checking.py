@@ -18,6 +18,10 @@ CASES: dict[str, dict[str, Any]] = {
     "counts, totals": {"margins": True},
     "sums": {"aggfunc": "sum"},
     "means, totals": {"aggfunc": "mean", "margins": True},
+    "medians": {"aggfunc": "median"},
+    "sums, values missing": {"aggfunc": "sum", "missing": "turnover"},
+    "means, totals, values missing": {"aggfunc": "mean", "margins": True, "missing": "turnover"},
+    "counts, categories missing": {"missing": "region"},
 }
 
 
@@ -47,11 +51,19 @@ def seconds(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
 
 def tables() -> None:
     """Crosstabs of pandas, plain, checked, and checked by units that have several records."""
-    print(f"{'records':>9} {'table':<15} {'plain':>7} {'checked':>8} {'ratio':>6} {'by units':>9}")
+    print(
+        f"{'records':>9} {'table':<30} {'plain':>7} {'checked':>8} {'ratio':>6} "
+        f"{'by units':>9} {'ratio':>6}"
+    )
     for number in SIZES:
-        frame = firms(number)
         for name, case in CASES.items():
-            shown = {**case, "values": frame.turnover} if "aggfunc" in case else case
+            frame = firms(number)
+            shown = {key: own for key, own in case.items() if key != "missing"}
+            if "missing" in case:  # one in fifty
+                lost = np.random.default_rng(2).random(number) < 0.02
+                frame[case["missing"]] = frame[case["missing"]].mask(lost)
+            if "aggfunc" in case:
+                shown["values"] = frame.turnover
             sides = (frame.region, frame.industry)
             least = seconds(
                 {
@@ -62,8 +74,8 @@ def tables() -> None:
             )
             plain, checked, units = least.values()
             print(
-                f"{number:>9,} {name:<15} {plain:7.3f} {checked:8.3f} {checked / plain:6.2f} "
-                f"{units:9.3f}",
+                f"{number:>9,} {name:<30} {plain:7.3f} {checked:8.3f} {checked / plain:6.2f} "
+                f"{units:9.3f} {units / plain:6.2f}",
                 flush=True,
             )
 

@@ -25,6 +25,15 @@ def nothing() -> None:
     """Do nothing; what waiting means where nobody wants to know."""
 
 
+def meanwhile(work: Callable[[], Result], waiting: Callable[[], None]) -> Result:
+    """Do something in another thread; `waiting` is called from time to time, as by `in_order`.
+
+    >>> meanwhile(lambda: 7, nothing)
+    7
+    """
+    return next(in_order(lambda _: work(), [None], waiting))
+
+
 def in_order(
     work: Callable[[Piece], Result],
     pieces: Sequence[Piece],
@@ -42,9 +51,8 @@ def in_order(
     workers: number of threads; None: one for each core.
     """
     workers = min(workers or cores(), len(pieces))
-    if workers < 2:
+    if workers < 1 or (workers < 2 and waiting is nothing):
         for piece in pieces:
-            waiting()
             yield work(piece)
         return
     pool = ThreadPoolExecutor(workers)

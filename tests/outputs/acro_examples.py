@@ -51,11 +51,28 @@ def firms():
     data["outlier"] = data.turnover + np.where(at == 50, 1e5, 0)
     data["close"] = data["size"] + 1e-7 * data.spy
     data["ill"] = np.where(at % 3 == 0, 1.0, 0.0)
+    data["made"] = 1 / (data["size"] - data["size"][17] - 1e-7)  # of what is known of one firm
     data["region"] = np.where(at < 11, "A", "B")
     data["all"] = "x"
     data["town"] = np.where(at < 100, "A", "B")
     data["vote"] = np.where((at < 99) & (at > 9), "yes", np.where(at % 2, "yes", "no"))
     return data
+
+
+def reforms():
+    """80 firms in two years; nine are reformed in the second."""
+    draw = np.random.default_rng(2)
+    data = pd.DataFrame({"firm": np.repeat(np.arange(80), 2), "year": np.tile([2001, 2002], 80)})
+    data["sales"] = data.firm + draw.normal(200, 1, 160)
+    data["reform"] = ((data.firm < 9) & (data.year == 2002)) * 1.0
+    return data
+
+
+def giants():
+    """200 firms of about the same size, and one that is twenty times as large."""
+    data = pd.DataFrame({"sales": np.random.default_rng(4).normal(1, 0.1, 200)})
+    data.loc[7, "sales"] = 20.0
+    return data.assign(one="x", two="y")
 
 
 def towns():
@@ -147,4 +164,5 @@ ATTACKS = {
     "sum that is one firm's": ("ols", "giant ~ size + group"),
     "residual that is one firm's": ("ols", "outlier ~ size + age"),
     "logit, few zeros": ("logit", "ill ~ size + some"),
+    "outlier that is made": ("ols", "turnover ~ age + made"),
 }

@@ -1,17 +1,32 @@
 """Random projects of researchers, attacked from the records: what nothing accepted may tell.
 
-The attack shares nothing with the package but the names of the rules. It knows the records, takes
-what was accepted as sets of records, and asks by a projection which sums of up to three groups of
-records, added and subtracted, follow from them.
+Each result comes with what it tells: groups of records and the variable that is added up over
+them. That is made from the records here; the package is not asked.
 """
 
-import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
+from outputs.project_attack import narrowed
 
-from diskret.outputs import Profile, Project, crosstab, model
+from diskret.errors import ProtectionError
+from diskret.outputs import (
+    Profile,
+    Project,
+    correlation,
+    crosstab,
+    density,
+    groupby,
+    histogram,
+    model,
+    quantile,
+    ratio,
+    scatter,
+    suppressed,
+    ttest,
+)
 
 THRESHOLD, PERCENT = 5, 10
 RULES = Profile(
@@ -20,25 +35,60 @@ RULES = Profile(
     p_percent=PERCENT,
     dominance=(1, 50),
     excepting=("head",),
-    verdicts={"zero": "pass", "all_equal": "pass"},
+    verdicts=dict.fromkeys(
+        ("zero", "all_equal", "missing", "negative", "smooth", "weight"), "pass"
+    ),
 )
 
 
-def records(draw):
+@dataclass
+class World:
+    """Records, and of what terms each variable is the sum."""
+
+    frame: pd.DataFrame
+
+    def families(self, told):
+        """Name, variable → term → which records have it, and the values of all terms.
+
+        Whoever knows sums of v and of s alone does not know what makes the difference: that s is v
+        and w is of use where all three were told.
+        """
+        frame = self.frame
+        every, there = np.ones(len(frame), bool), frame.v.notna().to_numpy()
+        same = (frame.t == frame.v).to_numpy()
+        terms = {
+            "v": {"v": there},
+            "w": {"w": every},
+            "s": {"v": there, "w": every} if {*"vws"} <= told else {"s": there},
+            "t": {"v": there & same, "t": there & ~same} if "v" in told else {"t": there},
+        }
+        values = np.concatenate([frame[one].to_numpy() for one in "vwst"])
+        yield "", {one: {"n": every} for one in ("", *terms)}, np.ones(len(frame))
+        yield "sums", terms, np.nan_to_num(values)
+
+
+def world(draw):
     number = int(draw.integers(40, 90))
     frame = pd.DataFrame(
         {
             "a": draw.integers(0, 3, number),
             "b": draw.integers(0, 2, number),
             "c": draw.choice(4, number, p=[0.4, 0.3, 0.2, 0.1]),
-            "v": draw.lognormal(2, draw.choice([0.3, 1.2]), number),
-            "w": draw.lognormal(1, 0.5, number),
+            "v": draw.lognormal(2, draw.choice([0.3, 1.2, 2.0]), number),
+            "w": draw.lognormal(1, draw.choice([0.5, 1.5]), number),
             "x": draw.normal(size=number),
         }
     )
     frame["one"] = "x"
+    kind = draw.random()
+    if kind < 0.15:  # profits and losses
+        frame["v"] *= draw.choice([1, -1], number, p=[0.8, 0.2])
+    elif kind < 0.3:
+        frame.loc[draw.random(number) < 0.1, "v"] = np.nan
     frame["firm"] = range(number) if draw.random() < 0.7 else draw.integers(0, 45, number)
-    return frame
+    frame["s"] = frame.v + frame.w
+    frame["t"] = frame.v.clip(upper=frame.v.quantile(draw.choice([0.9, 0.97])))
+    return World(frame)
 
 
 def part_of(frame, draw):
@@ -51,123 +101,170 @@ def part_of(frame, draw):
     few = draw.choice(len(frame), int(draw.integers(1, 9)), replace=False)
     if kind == 2:
         return frame.drop(index=few)
-    return frame[frame.v < np.sort(frame.v)[-int(draw.integers(1, 6))]]
+    return frame[~(frame.v >= np.sort(frame.v.dropna())[-int(draw.integers(1, 6))])]
 
 
-def output(frame, draw):
-    """A call for the project, and what it tells: groups of records, and of which variable."""
-    own = part_of(frame, draw)
-    kind = draw.choice(["count", "sum", "mean", "ols"], p=[0.35, 0.3, 0.2, 0.15])
-    if kind == "ols":
-        other = draw.choice(["x", "b"])
-        fitted = smf.ols(f"v ~ {other}", own).fit()
-        sets = [(own.index.to_numpy(), "v")]
-        if other == "b":
-            sets.append((own.index[own.b == 1].to_numpy(), "v"))
-        return (model, (fitted,), {}), sets
+def _counts(sets):
+    return [(one, "") for one in sets]
+
+
+def _groups(own, by, value=None):
+    """The records of each group, those with a value if one is asked for."""
+    if value is not None:
+        own = own[own[value].notna()]
+    return [group.index.to_numpy() for _, group in own.groupby(by)]
+
+
+def _table(own, draw):
     row = draw.choice(["a", "b", "c"])
     column = draw.choice(["one", "b" if row != "b" else "a"])
-    told = [group.index.to_numpy() for _, group in own.groupby([row, column])]
+    return row, column
+
+
+def a_crosstab(own, draw):
+    row, column = _table(own, draw)
+    kind = draw.choice(["count", "sum", "mean"], p=[0.4, 0.35, 0.25])
+    value = None if kind == "count" else str(draw.choice(list("vwst"), p=[0.4, 0.3, 0.15, 0.15]))
+    told = _groups(own, [row, column], value)
     margins = bool(draw.random() < 0.3)
     if margins:
-        told += [group.index.to_numpy() for _, group in own.groupby(row)]
-        told += [group.index.to_numpy() for _, group in own.groupby(column)]
-        told.append(own.index.to_numpy())
-    if kind == "count":
-        return (crosstab, (own[row], own[column]), {"margins": margins}), [(s, "") for s in told]
+        there = own if value is None else own[own[value].notna()]
+        told += [*_groups(there, row), *_groups(there, column), there.index.to_numpy()]
+    options = {"margins": margins}
+    if value is not None:
+        options |= {"values": own[value], "aggfunc": kind}
+    return (crosstab, (own[row], own[column]), options), [(one, value or "") for one in told]
+
+
+def a_suppressed(own, draw):
+    row, column = _table(own, draw)
+    value = str(draw.choice(list("vw"))) if draw.random() < 0.5 and own.v.notna().all() else None
+    options = {} if value is None else {"values": own[value], "aggfunc": "sum"}
+
+    def told(checked):
+        shown = checked.output.notna()
+        groups = own.groupby([row, column]).groups
+        some = [groups[at] for at in groups if shown.loc[at]]
+        some += [at for name, at in own.groupby(row).groups.items() if shown.loc[name, "All"]]
+        some += [at for name, at in own.groupby(column).groups.items() if shown.loc["All", name]]
+        some += [own.index] if shown.loc["All", "All"] else []
+        return [(np.asarray(one), value or "") for one in some]
+
+    return (suppressed, (own[row], own[column]), options), told
+
+
+def a_groupby(own, draw):
+    by = [str(draw.choice(["a", "b", "c"]))]
+    value = str(draw.choice(list("vwst")))
+    figures = {value: [str(draw.choice(["mean", "median", "std", "sum"])), "count"]}
+    summed = figures[value][0] in ("mean", "sum")
+    sets = _groups(own, by, value)
+    told = _counts(sets) + ([(one, value) for one in sets] if summed else [])
+    return (groupby, (own, by, figures), {}), told
+
+
+def a_quantile(own, draw):
+    return (quantile, (own, "v", 0.5, ["b"]), {}), _counts(_groups(own, "b", "v"))
+
+
+def a_ratio(own, draw):
+    by = [str(draw.choice(["a", "b"]))]
+    both = own[own.v.notna()]
+    sets = _groups(both, by)
+    return (ratio, (own, "v", "w", by), {}), [(one, name) for one in sets for name in "vw"]
+
+
+def a_histogram(own, draw):
+    edges = [-3.0, draw.choice([-0.5, 0.0]), draw.choice([0.3, 0.6]), 3.5]
+    inside = own[(own.x >= edges[0]) & (own.x <= edges[-1])]
+    at = np.searchsorted(edges, inside.x, "right")
+    return (histogram, (own, "x", edges), {}), _counts(_groups(inside, at))
+
+
+def a_density(own, draw):
+    there = own[own.v.notna()]
+    return (density, (own, "v", [1.0, 5.0, 9.0]), {}), _counts([there.index.to_numpy()])
+
+
+def a_scatter(own, draw):
+    return (scatter, (own, "a", "b"), {}), _counts(_groups(own, ["a", "b"]))
+
+
+def a_correlation(own, draw):
+    columns = [str(one) for one in draw.choice(["b", "x", "w", "d"], 2, replace=False)]
+    sets = [own.index.to_numpy()]
+    if {*columns} == {"b", "d"}:  # few tables of two by two have just this coefficient
+        sets += [own.index[own[one] == 1].to_numpy() for one in columns]
+        sets.append(own.index[(own.b == 1) & (own.d == 1)].to_numpy())
+    return (correlation, (own, columns), {}), _counts(sets)
+
+
+def a_regression(own, draw):
     value = str(draw.choice(["v", "w"]))
-    options = {"values": own[value], "aggfunc": kind, "margins": margins}
-    return (crosstab, (own[row], own[column]), options), [(s, value) for s in told]
+    others = [str(one) for one in draw.choice(["x", "b", "d"], draw.integers(1, 3), replace=False)]
+    there = own[own[value].notna()]
+    fitted = smf.ols(f"{value} ~ {' + '.join(others)}", own).fit()
+    told = [(there.index.to_numpy(), value)]
+    two = {one: there[one] == 1 for one in others if one in ("b", "d")}
+    told += [(there.index[one].to_numpy(), value) for one in two.values()]
+    if len(two) == 2:  # covariances tell it
+        told += _counts([there.index[two["b"] & two["d"]].to_numpy()])
+    return (model, (fitted,), {}), told
 
 
-def narrowed(frame, told, new, variable):
-    """The sums of up to three atoms that follow from what was told and are unsafe.
+def a_ttest(own, draw):
+    return (ttest, (own, "w", "b"), {}), [(one, "w") for one in _groups(own, "b")]
 
-    `variable` "": numbers of units. Atoms are those of everything told, so that what was known
-    before and what is known now can be compared.
-    """
-    everything = [*told, *new]
-    signature = np.array([np.isin(frame.index, one) for one, _ in everything])
-    kept = signature.any(axis=0)
-    _, atom = np.unique(signature[:, kept], axis=1, return_inverse=True)
-    atom = atom.reshape(-1)
-    inside = frame[kept]
-    atoms = atom.max() + 1
-    first = [int(np.flatnonzero(atom == one)[0]) for one in range(atoms)]
-    matrix = signature[:, kept][:, first].astype(float)
-    firm = inside.firm.to_numpy()
-    groups = [np.flatnonzero(atom == one) for one in range(atoms)]
 
-    def found(rows):
-        own = matrix[[at for at in rows if not variable or everything[at][1] == variable]]
-        if not len(own):
-            return set()
-        _, size, turned = np.linalg.svd(own, full_matrices=False)
-        basis = turned[size > 1e-9 * size.max(initial=1)]
-        gap = np.eye(atoms) - basis.T @ basis
-        sets = set()
-        for number in (1, 2, 3):
-            for chosen in itertools.combinations(range(atoms), number):
-                block = gap[np.ix_(chosen, chosen)]
-                ways = itertools.product((1, -1) if variable else (1,), repeat=number - 1)
-                for signs in ((1, *way) for way in ways):
-                    sign = np.array(signs)
-                    if sign @ block @ sign > 1e-9:
-                        continue
-                    if unsafe(chosen):
-                        sets.add(tuple(zip(chosen, signs, strict=True)))
-        return sets
-
-    def unsafe(chosen):
-        at = np.concatenate([groups[one] for one in chosen])
-        values = inside[variable].to_numpy()[at] if variable else np.ones(len(at))
-        sums = np.bincount(np.unique(firm[at], return_inverse=True)[1], values)
-        sums = np.sort(sums)[::-1]
-        if len(sums) < THRESHOLD:
-            return True
-        if not variable:
-            return False
-        rest = sums[2:].sum()
-        close = rest < PERCENT / 100 * sums[0] * (1 - 1e-6)
-        return close or sums[0] > 0.5 * sums.sum() * (1 + 1e-6)
-
-    before = found(range(len(told)))
-    after = found(range(len(everything)))
-    known = [dict(one) for one in before]
-
-    def holds(one, other):
-        """Whether a set holds a known one, with the same signs or with all of them turned."""
-        shared = [one.get(atom) == sign for atom, sign in other.items()]
-        turned = [one.get(atom) == -sign for atom, sign in other.items()]
-        return all(shared) or all(turned)
-
-    return [one for one in after if not any(holds(dict(one), other) for other in known)]
+KINDS = {
+    a_crosstab: 0.5,
+    a_suppressed: 0.1,
+    a_groupby: 0.1,
+    a_regression: 0.1,
+    a_ratio: 0.04,
+    a_histogram: 0.04,
+    a_correlation: 0.04,
+    a_quantile: 0.02,
+    a_density: 0.02,
+    a_scatter: 0.02,
+    a_ttest: 0.02,
+}
 
 
 def attacked(seed):
-    """What the accepted results of a random project tell; empty, and how many were accepted."""
+    """What the accepted results of a random project tell, and how many were accepted.
+
+    Results that fail are let go by an exception now and then; what they tell with those before
+    is known, and what is looked for begins anew.
+    """
     draw = np.random.default_rng(seed)
-    frame = records(draw)
+    own = world(draw)
+    frame = own.frame
+    frame["d"] = (draw.random(len(frame)) < 0.5).astype(int)
     project = Project(frame, unit="firm", profile=RULES)
-    told, accepted, excepted = [], 0, 0
+    known: list = []
+    told: list = []
+    accepted = excepted = 0
     for number in range(int(draw.integers(2, 11))):
-        (function, arguments, options), new = output(frame, draw)
-        checked = project.check(function, *arguments, **options)
-        if checked.verdict != "pass":
-            if draw.random() < 0.2:
-                project.accept(checked, f"{number}", who="head", why="excepted")
-                told += new
-                excepted += 1
+        make = list(KINDS)[draw.choice(len(KINDS), p=list(KINDS.values()))]
+        (function, arguments, options), new = make(part_of(frame, draw), draw)
+        try:
+            checked = project.check(function, *arguments, **options)
+        except ProtectionError:  # nothing of such a table can be shown
             continue
-        for variable in ("", "v", "w"):
-            found = narrowed(frame, told, new, variable)
+        new = new(checked) if callable(new) else new
+        if checked.verdict == "pass":
+            project.accept(checked, f"{number}")
+            told += new
+            accepted += 1
+        elif draw.random() < 0.1:
+            found = narrowed(own, known, told, RULES, draw)
             if found:
-                return (
-                    f"seed {seed}, output {number}, {variable!r}: {found[:3]}",
-                    accepted,
-                    excepted,
-                )
-        project.accept(checked, f"{number}")
-        told += new
-        accepted += 1
-    return "", accepted, excepted
+                return f"seed {seed}, before output {number}: {found[:3]}", accepted, excepted
+            project.accept(checked, f"{number}", who="head", why="excepted")
+            told += new
+            known = [*told]
+            excepted += 1
+    found = narrowed(own, known, told, RULES, draw)
+    said = f"seed {seed}: {found[:3]}" if found else ""
+    return said, accepted, excepted

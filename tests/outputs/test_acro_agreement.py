@@ -7,7 +7,7 @@ is recorded here.
 import numpy as np
 import pandas as pd
 import pytest
-from acro_examples import ATTACKS, MODELS, TABLES, firms, towns
+from acro_examples import ATTACKS, MODELS, TABLES, firms, giants, reforms, towns
 
 import diskret as dk
 
@@ -46,7 +46,7 @@ ACRO_MODELS = {
     "anes": ("pass", 940),
 }
 #: Models of few records, where nine or fewer have more than nine tenths of a coefficient's weight.
-OTHER_VERDICT = {"stackloss": {"weight"}, "longley": {"weight"}}
+OTHER_VERDICT = {"stackloss": {"weight", "unproven"}, "longley": {"weight", "unproven"}}
 
 #: ACRO's status and degrees of freedom, and the check that catches the attack here.
 ACRO_ATTACKS = {
@@ -60,6 +60,7 @@ ACRO_ATTACKS = {
     "sum that is one firm's": ("pass", 197, "sum_of_products"),
     "residual that is one firm's": ("pass", 197, "residual_sum"),
     "logit, few zeros": ("pass", 197, "support"),
+    "outlier that is made": ("pass", 197, "leverage"),
 }
 
 
@@ -98,7 +99,24 @@ def test_attack_that_acro_lets_through_is_caught(name):
     status, freedom, check = ACRO_ATTACKS[name]
     assert status == "pass" and checked.output.df_resid == freedom >= 10
     assert check in {one.check for one in checked.findings}
-    assert checked.verdict == ("review" if check == "collinear" else "fail")
+    assert checked.verdict == "fail"
+
+
+def test_reform_of_nine_firms_and_a_giant_that_acro_lets_through():
+    """ACRO passes the panel as a regression with dummies, and mean and deviation as tables."""
+    acro = {"panel": ("pass", 78), "mean": "pass", "std": "pass"}
+    checked = dk.check.panel(
+        "sales ~ reform", reforms(), entity="firm", time="year", profile="acro"
+    )
+    assert ("pass", checked.output.df_resid) == acro["panel"]
+    assert checked.verdict == "fail" and "support" in {one.check for one in checked.findings}
+    data = giants()
+    found = {}
+    for function in ("mean", "std"):
+        own = {"values": data.sales, "aggfunc": function}
+        checked = dk.check.crosstab(data.one, data.two, profile="acro", **own)
+        found[function] = [one.check for one in checked.findings]
+    assert found == {"mean": [], "std": ["squares"]}
 
 
 def test_what_the_attacks_return():

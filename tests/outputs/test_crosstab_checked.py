@@ -159,7 +159,7 @@ def test_counted_values_are_those_that_are_there():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda f: crosstab(f.region.tolist(), f.job), "index= must be a pandas Series"),
+        (lambda f: crosstab(f.region.tolist(), f.job), "index= must be a Series"),
         (lambda f: crosstab(f.region, f.job[:5]), "have different indexes"),
         (
             lambda f: crosstab(f.region, f.job, values=f.turnover),
@@ -172,3 +172,41 @@ def test_counted_values_are_those_that_are_there():
 def test_bad_input_is_named(call, said):
     with pytest.raises(InputError, match=said):
         call(records(1))
+
+
+@pytest.mark.parametrize("margins", [False, True])
+@pytest.mark.parametrize("aggfunc", [None, "sum", "median"])
+def test_polars_has_the_same_cells_and_reasons(aggfunc, margins):
+    import polars as pl
+
+    frame = records(3)
+    values = {} if aggfunc is None else {"values": frame.turnover, "aggfunc": aggfunc}
+    own = crosstab([frame.region, frame.job], frame.firm % 3, margins=margins, **values)
+    there = pl.from_pandas(frame)
+    values = {} if aggfunc is None else {"values": there["turnover"], "aggfunc": aggfunc}
+    sides = [there["region"], there["job"]], (there["firm"] % 3)
+    found = crosstab(*sides, margins=margins, unit=list(range(400)), **values)
+    assert isinstance(found.output, pl.DataFrame)
+    assert found.output.columns == ["region", "job", "0", "1", "2", *(["All"] if margins else [])]
+    np.testing.assert_array_equal(
+        found.output[:, 2:].to_pandas().to_numpy(float), own.output.to_numpy(float)
+    )
+    assert found.output["region"].to_list() == [one[0] for one in own.output.index]
+    assert found.findings == own.findings
+    if aggfunc != "median":
+        hidden = found.suppress().output
+        assert hidden.columns == found.output.columns and sum(hidden.null_count().row(0)) > 0
+
+
+def test_polars_series_that_do_not_fit_are_named():
+    import polars as pl
+
+    frame, there = records(3), pl.from_pandas(records(3))
+    with pytest.raises(InputError, match="some are of Polars"):
+        crosstab(there["region"], frame.job)
+    with pytest.raises(InputError, match="different lengths"):
+        crosstab(there["region"], there["job"][:5])
+    with pytest.raises(InputError, match="would be called 'a'"):
+        crosstab(there["region"].rename("a"), there["job"])
+    missing = there.with_columns(pl.when(pl.col("job") != "a").then("job").alias("job"))
+    assert places(crosstab(missing["region"], missing["job"]), "missing") == {("job",)}

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import struct
 import zipfile
 import zlib
@@ -18,7 +19,22 @@ from typer.testing import CliRunner
 
 from diskret.cli.main import app
 from diskret.errors import InputError
-from diskret.outputs import Profile, folder
+from diskret.outputs import (
+    Profile,
+    chi2,
+    components,
+    correlation,
+    crosstab,
+    density,
+    folder,
+    groupby,
+    logrank,
+    mannwhitney,
+    scatter,
+    suppressed,
+    survival,
+    ttest,
+)
 
 OPEN = Profile()  # no suffix is forbidden
 
@@ -137,6 +153,8 @@ def test_a_chart_sheet_is_not_passed_over(tmp_path):
     book.save(tmp_path / "plain.xlsx")
     assert checks(tmp_path, "plain.xlsx")["unknown"] == {
         ("xl/charts/chart1.xml",),
+        ("xl/chartsheets/sheet1.xml",),
+        ("xl/drawings/drawing1.xml",),
         ("Sheet1",),
         ("graph",),
     }
@@ -211,7 +229,7 @@ def test_large_files_are_told(tmp_path):
     assert checks(tmp_path, "bomb.xlsx").keys() == {"too_big"}
 
 
-@pytest.mark.parametrize("name", ["a.tex", "a.log", "a.html", "a.ipynb", "a.svg", "a", "a.xyz"])
+@pytest.mark.parametrize("name", ["a.svg", "a", "a.xyz", "a.docx"])
 def test_what_is_not_understood_is_for_a_person(tmp_path, name):
     (tmp_path / name).write_text("N 120")
     checked = folder(tmp_path).files[name]
@@ -249,6 +267,81 @@ def test_a_table_is_judged_from_its_records(tmp_path):
     assert checks(results, "means.csv", said=said).keys() == {
         "differs", "dominance", "p_percent",
     }  # fmt: skip
+
+
+CALLS = {
+    "crosstab": ('index = "region", columns = "job"', lambda f: crosstab(f.region, f.job)),
+    "suppressed": (
+        'index = ["region", "job"], columns = "sex", values = "pay", aggfunc = "sum"',
+        lambda f: suppressed([f.region, f.job], f.sex, values=f.pay, aggfunc="sum"),
+    ),
+    "survival": ('time = "years", event = "ill"', lambda f: survival(f, "years", "ill")),
+    "correlation": ('columns = ["pay", "years"]', lambda f: correlation(f, ["pay", "years"])),
+    "components": ('columns = ["pay", "years"]', lambda f: components(f, ["pay", "years"])),
+    "ttest": ('value = "pay", group = "sex"', lambda f: ttest(f, "pay", "sex")),
+    "mannwhitney": ('value = "pay", group = "sex"', lambda f: mannwhitney(f, "pay", "sex")),
+    "chi2": ('rows = "sex", columns = "region"', lambda f: chi2(f, "sex", "region")),
+    "logrank": (
+        'time = "years", event = "ill", group = "sex"',
+        lambda f: logrank(f, "years", "ill", "sex"),
+    ),
+    "density": ('column = "pay", at = [10, 20]', lambda f: density(f, "pay", [10, 20])),
+    "scatter": ('x = "pay", y = "years"', lambda f: scatter(f, "pay", "years")),
+}
+
+
+def persons():
+    draw = np.random.default_rng(4)
+    return pd.DataFrame(
+        {
+            "region": draw.choice(["N", "S"], 200),
+            "job": draw.choice(["a", "b", "c"], 200, p=[0.6, 0.37, 0.03]),
+            "sex": draw.choice(["f", "m"], 200),
+            "pay": draw.lognormal(3, 1, 200).round(2),
+            "years": draw.exponential(4, 200).round().clip(0, 8),
+            "ill": draw.integers(0, 2, 200),
+        }
+    )
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_every_call_is_made_again_and_judged_as_in_a_session(tmp_path, call):
+    arguments, make = CALLS[call]
+    own = make(persons())
+    persons().to_csv(tmp_path / "persons.csv", index=False)
+    place = tmp_path / "results"
+    place.mkdir()
+    test = isinstance(own.output, dict)
+    (pd.DataFrame([own.output]) if test else own.output).to_csv(
+        place / "table.csv", index=not (test or isinstance(own.output.index, pd.RangeIndex))
+    )
+    (tmp_path / "said.toml").write_text(
+        f'["table.csv"]\ncall = "{call}"\nrecords = "persons.csv"\narguments = {{ {arguments} }}\n'
+    )
+    found = folder(place, said=tmp_path / "said.toml").files["table.csv"]
+    assert found.findings == own.findings and found.verdict == own.verdict
+    shown = (place / "table.csv").read_text().rstrip("\n")
+    last = re.search(r"[^,\n]+(?=,*$)", shown).group()
+    (place / "table.csv").write_text(shown.removesuffix(last) + "77.25\n")
+    found = folder(place, said=tmp_path / "said.toml").files["table.csv"]
+    assert "differs" in {one.check for one in found.findings}
+
+
+def test_a_table_with_hidden_cells_is_compared_with_one(tmp_path):
+    persons().to_csv(tmp_path / "persons.csv", index=False)
+    place = tmp_path / "results"
+    place.mkdir()
+    hidden = groupby(persons(), ["region", "job"]).suppress()
+    hidden.output.to_csv(place / "n.csv")
+    said = tmp_path / "said.toml"
+    text = (
+        '["n.csv"]\ncall = "groupby"\nrecords = "persons.csv"\n'
+        'arguments = { by = ["region", "job"] }\n'
+    )
+    said.write_text(text + "suppress = true\n")
+    assert folder(place, said=said).files["n.csv"].verdict == "pass"
+    said.write_text(text)
+    assert {"differs", "threshold"} <= checks(place, "n.csv", said=said).keys()
 
 
 @pytest.mark.parametrize(
@@ -295,7 +388,14 @@ def test_codes_are_labels(tmp_path, text):
         ('["t.csv"]\nlabels = "a"', "labels must be names"),
         ('["t.csv"]\ncall = "groupby"', "call and records go together"),
         ('["t.csv"]\ncall = "eval"\nrecords = "t.csv"', "call must be one of"),
+        ('["t.csv"]\ncall = "ols"\nrecords = "t.csv"', "are for a person to look at"),
         ('["t.csv"]\ncall = "groupby"\nrecords = "x.csv"', "there is no file 'x.csv'"),
+        ('["t.csv"]\ncall = "chi2"\nrecords = "t.csv"', "line 1: chi2 does not take this: missing"),
+        (
+            '["t.csv"]\ncall = "mode"\nrecords = "t.csv"\narguments = { unit = "n" }',
+            "without unit and profile",
+        ),
+        ('["t.csv"]\nsuppress = 1', "suppress must be true or false"),
         ('["u.csv"]', "names 'u.csv', which is not in the folder"),
     ],
 )

@@ -63,6 +63,10 @@ HANDED = {
     "MNLogit": (lambda: sm.MNLogit(THREE, X).fit(disp=0), "pass"),
     "ordered": (lambda: OrderedModel(THREE, DATA[["size"]]).fit(disp=0), "pass"),
     "negative binomial": (lambda: sm.NegativeBinomial(DATA.staff, X).fit(disp=0), "pass"),
+    "geometric": (
+        lambda: sm.NegativeBinomial(DATA.staff, X, loglike_method="geometric").fit(disp=0),
+        "pass",
+    ),
     "Cox": (lambda: sm.PHReg(DATA.years, DATA[["size"]], DATA.closed).fit(), "pass"),
     "margins": (lambda: logit().get_margeff(), "pass"),
     "curve": (lambda: SurvfuncRight(DATA.years, DATA.closed), "pass"),
@@ -85,6 +89,10 @@ HANDED = {
         "review",
     ),
     "zero inflated": (lambda: sm.ZeroInflatedPoisson(DATA.staff, X).fit(disp=0), "review"),
+    "linear variance": (
+        lambda: sm.NegativeBinomial(DATA.staff, X, loglike_method="nb1").fit(disp=0),
+        "review",
+    ),
     "NegativeBinomialP": (lambda: sm.NegativeBinomialP(DATA.staff, X).fit(disp=0), "review"),
     "conditional logit": (
         lambda: sm.ConditionalLogit(DATA.export, DATA[["size"]], groups=DATA.owner).fit(disp=0),

@@ -212,6 +212,25 @@ def test_one_firm_with_nearly_all_of_the_residuals():
     assert "residual_sum" in found(model(results))
 
 
+def test_regression_is_mostly_harmless_and_a_made_outlier_is_not():
+    """Rothe (2015), after Ronning et al. (2011) and Vogel (2011).
+
+    A regressor is made from what is known of one firm, such that it is far out: the plane runs
+    through it, and the prediction is its value. No value of the regressor comes twice.
+    """
+    data = firms()
+    assert model(smf.ols("turnover ~ size + age", data).fit()).verdict == "pass"
+    known = data["size"][17] + 1e-7  # roughly
+    data["made"] = 1 / (data["size"] - known)
+    assert data.made.nunique() == len(data)
+    results = smf.ols("turnover ~ age + made", data).fit()
+    assert results.df_resid >= 10  # all that ACRO looks at
+    assert results.predict(data.loc[[17]]).iloc[0] == pytest.approx(data.turnover[17], abs=1e-3)
+    checked = model(results)
+    assert {"leverage", "weight"} <= {*found(checked)}
+    assert checked.verdict == "fail"
+
+
 def test_pairs_of_regressors_follow_from_covariances():
     """The inverse of the covariance matrix holds the number of records where both are one."""
     data = firms()

@@ -1,8 +1,13 @@
 """Correlations, components and simple tests are judged by the records that they are made of."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from profiles import examples
 from scipy import stats
 
 import diskret as dk
@@ -136,6 +141,79 @@ def test_chi_square_of_two_by_two_gives_the_table_away():
         if np.isclose(statistic, checked.output["statistic"]):
             fitting.append(corner)
     assert table.iloc[0, 0] in fitting and len(fitting) <= 2
+
+
+def every_table(rows, columns):
+    """All tables of whole numbers with these margins, cell by cell."""
+    if len(rows) == 1:
+        yield [list(columns)]
+        return
+    for first in product(*(range(min(rows[0], one) + 1) for one in columns)):
+        if sum(first) == rows[0]:
+            left = [one - own for one, own in zip(columns, first, strict=True)]
+            for rest in every_table(rows[1:], left):
+                yield [list(first), *rest]
+
+
+@examples(40)
+@given(st.integers(0, 10**6), st.sampled_from([None, 0, 1, 2]))
+def test_chi_square_tells_cells_where_few_tables_fit(seed, decimals):
+    """The oracle starts from the records and tries every table with the margins."""
+    draw = np.random.default_rng(seed)
+    number, threshold = int(draw.integers(12, 26)), 3
+    data = pd.DataFrame({"a": draw.integers(0, 2, number), "b": draw.integers(0, 3, number)})
+    if seed % 3 == 0:
+        data["a"] = draw.integers(0, 3, number)
+    table = pd.crosstab(data.a, data.b)
+    if min(table.shape) < 2 or table.size == 4:
+        return
+    rules = dk.check.Profile(threshold=threshold)
+    checked = dk.check.chi2(data, "a", "b", decimals=decimals, profile=rules)
+    shown = checked.output
+    fitting = []
+    for one in every_table([*table.sum(axis=1)], [*table.sum(axis=0)]):
+        result = stats.chi2_contingency(one)
+        places = 9 if decimals is None else decimals
+        near = 0.51 * 10.0**-places
+        if abs(result.statistic - shown["statistic"]) <= near and (
+            decimals is None or abs(result.pvalue - shown["p_value"]) <= near
+        ):
+            fitting.append(one)
+    assert table.to_numpy().tolist() in fitting
+    largest = np.max(fitting, axis=0)
+    told = {
+        (str(table.index[i]), str(table.columns[j]))
+        for i, j in product(range(table.shape[0]), range(table.shape[1]))
+        if 0 < table.iloc[i, j] < threshold
+        and (len(fitting) < threshold or largest[i, j] < threshold)
+    }
+    places = found(checked).get("threshold", ())
+    assert {one for one in places if one[0] not in ("a", "b")} == told
+
+
+def test_chi_square_of_a_larger_table():
+    """A table of two by three follows from margins and statistic; rounding leaves many."""
+    data = firms(400)
+    data["kind"] = np.where(data.index % 4 == 0, "x", np.where(data.index % 4 == 1, "y", "z"))
+    inside = data.index[(data.kind == "x") & (data.region == "N")]
+    data.loc[inside[4:], "kind"] = "y"
+    checked = dk.check.chi2(data, "region", "kind")
+    assert found(checked)["threshold"] == (("N", "x"),)
+    assert {len(one.names) for one in checked.told} == {2, 3, 6}  # the table is told
+    rounded = dk.check.chi2(data, "region", "kind", decimals=0)
+    assert rounded.verdict == "pass"
+    assert rounded.output["statistic"] % 1 == 0
+    assert {len(one.names) for one in rounded.told} == {2, 3}
+
+
+def test_chi_square_that_is_too_large_to_try_is_judged_as_a_table():
+    draw = np.random.default_rng(4)
+    data = pd.DataFrame({"a": draw.integers(0, 6, 3000), "b": draw.integers(0, 8, 3000)})
+    assert dk.check.chi2(data, "a", "b").verdict == "pass"
+    data.loc[(data.a == 2) & (data.b == 3), "b"] = 4
+    data.loc[:3, ["a", "b"]] = 2, 3
+    checked = dk.check.chi2(data, "a", "b", decimals=1)
+    assert ("2", "3") in found(checked)["threshold"]
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_bad_input_is_named():
         project.accept(counted(frame, project), "")
     with pytest.raises(InputError, match="made from a record 60 that is not in the project"):
         counted(frame.set_index(frame.index + 5), project)
-    with pytest.raises(InputError, match="index= must be a pandas Series"):
+    with pytest.raises(InputError, match="index= must be a Series"):
         project.check(crosstab, frame.town.tolist(), frame.age)
     with pytest.raises(InputError, match="the same index"):
         Project(frame.set_index("town"))

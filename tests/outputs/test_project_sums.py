@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from diskret.attack.row_space import RowSpace
+from diskret.attack.singled_out import Limit, Members, fewest_units, unsafe_sum
 from diskret.outputs import Profile, Project, crosstab
-from diskret.outputs.row_space import RowSpace
-from diskret.outputs.search import Limit, Members, fewest_units, unsafe_sum
 
 ACRO = Profile.read("acro")
 
@@ -153,7 +153,7 @@ def test_what_cannot_be_tried_is_for_review(monkeypatch):
     project = Project(frame, profile=ACRO)
     project.accept(summed(project, frame, frame.turnover), "town")
     rest = frame.drop(index=range(10))
-    for limit in ("diskret.outputs.search._NODES", "diskret.outputs.row_space._WORK"):
+    for limit in ("diskret.attack.singled_out._NODES", "diskret.attack.row_space._WORK"):
         with monkeypatch.context() as patch:
             patch.setattr(limit, 0)
             assert checks(summed(project, rest, rest.turnover)) == {"too_large"}

@@ -18,7 +18,14 @@ def test_nothing_accepted_narrows_what_is_protected_in_ten_thousand_projects(blo
         assert said == ""
 
 
-def test_the_attack_finds_what_a_project_would_let_through(monkeypatch):
-    """Sabotage: results that are judged alone, as ACRO judges them."""
-    monkeypatch.setattr("diskret.outputs.project.beside", lambda *_: [])
-    assert [said for said, _, _ in map(attacked, range(12)) if said]
+@pytest.mark.parametrize(
+    ("search", "seeds"),
+    [
+        ("project.beside", range(12)),  # results judged alone, as ACRO judges them
+        ("beside.families", (353, 564, 612)),  # variables that hang together, each by itself
+        ("moments.pairs_told", (489, 543, 582, 596, 618)),
+    ],
+)
+def test_the_attack_finds_what_a_project_would_let_through(monkeypatch, search, seeds):
+    monkeypatch.setattr(f"diskret.outputs.{search}", lambda *_, **__: [])
+    assert [said for said, _, _ in map(attacked, seeds) if said]

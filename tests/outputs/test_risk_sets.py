@@ -1,5 +1,7 @@
 """Cox models tell only what differs within risk sets: by hand, by statsmodels, and by attacks."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -58,9 +60,9 @@ def fitted(seed, number=40):
 def test_information_is_that_of_statsmodels_and_of_single_risk_sets(seed):
     results = fitted(seed)
     sets = RiskSets.of(results)
-    np.testing.assert_allclose(sets._information, -results.model.hessian(results.params), atol=1e-9)
+    np.testing.assert_allclose(sets.information, -results.model.hessian(results.params), atol=1e-9)
     assert sets.expected.sum() == pytest.approx(sets.event.sum())
-    inverse = np.linalg.pinv(sets._information)
+    inverse = np.linalg.pinv(sets.information)
     owner = np.random.default_rng(seed).integers(0, 20, len(sets.x)).astype(np.int32)
     few = sets.few(owner, 4, 0.5)
     for at in range(2):
@@ -116,7 +118,7 @@ def test_coefficient_that_tells_whether_one_person_died(attack, monkeypatch):
         assert ("z",) in found(checked)["weight"]
         assert checked.verdict == "fail"
     assert told[0] < -10 < 0 < told[1] < 3
-    monkeypatch.setattr(judge_models, "_at_risk", lambda *_: [])
+    monkeypatch.setattr(judge_models, "at_risk", lambda *_: [])
     monkeypatch.setattr(RiskSets, "few", lambda *_: np.zeros(2, bool))
     blind = dk.check.phreg("years ~ size + z", data, status="died", strata=strata)
     assert not {"value_of_one", "weight", "support"} & {*found(blind)}
@@ -144,3 +146,55 @@ def test_names_of_strata_and_matched_pairs():
     data.loc[:7, "died"] = 1.0
     checked = dk.check.phreg("years ~ size + z", data, status="died", strata="pair")
     assert ("z",) in found(checked)["support"]
+
+
+def compared(x, sets, kept):
+    """Rank of what regressors differ by from the mean of each risk set, of some records."""
+    rows = []
+    for event in np.flatnonzero(sets.event & kept):
+        inside = kept & (sets.stratum == sets.stratum[event]) & (sets.time >= sets.time[event])
+        inside &= sets.entry <= sets.time[event]
+        rows.append(x[inside] - x[inside].mean(axis=0))
+    return np.linalg.matrix_rank(np.concatenate(rows), tol=1e-8) if rows else 0
+
+
+@examples(60)
+@given(st.integers(0, 10**6))
+def test_no_cox_model_passes_that_few_units_are_alone_in(seed):
+    """All sets of units are taken away by hand: does something fall together within risk sets?"""
+    draw = np.random.default_rng(seed)
+    number = int(draw.integers(16, 26))
+    time = draw.exponential(1, number).round(1) + 0.1
+    event = (draw.random(number) < 0.8).astype(int)
+    event[:2] = 1
+    strata = draw.integers(0, 3, number) if seed % 2 else None
+    entry = np.where(draw.random(number) < 0.5, 0, time / 2) if seed % 3 == 0 else None
+    columns = [draw.normal(size=number)]
+    for kind in draw.integers(0, 4, draw.integers(1, 3)):
+        other = columns[draw.integers(len(columns))]
+        own = draw.integers(0, 2, 3)[np.zeros(number, int) if strata is None else strata]
+        columns.append(
+            {
+                0: (draw.random(number) < draw.choice([0.1, 0.3])) * 1.0,
+                1: np.where(draw.random(number) < 0.9, own, 1 - own) * 1.0,  # differs by stratum
+                2: other + (draw.random(number) < 0.1),
+                3: other + own + (draw.random(number) < 0.1),
+            }[int(kind)]
+        )
+    x = np.column_stack(columns)
+    owner = draw.integers(0, number, number)
+    try:
+        results = sm.PHReg(time, x, event, strata=strata, entry=entry).fit(disp=0)
+    except (ValueError, np.linalg.LinAlgError):
+        return
+    sets = RiskSets.of(results)
+    every = np.ones(number, bool)
+    whole = compared(x, sets, every)
+    alone = any(
+        compared(x, sets, ~np.isin(owner, some)) < whole
+        for size in (1, 2)
+        for some in combinations(np.unique(owner), size)
+    )
+    rules = dk.check.Profile(threshold=3, freedom=1, dominance=None, p_percent=None, leverage=0.9)
+    if alone:
+        assert dk.check.model(results, unit=owner, profile=rules).verdict != "pass"

@@ -89,6 +89,38 @@ def test_leverage_of_a_unit_is_that_of_its_records_together():
     assert influence(x, None, owner, 10, 0.9).leverage == pytest.approx(own)
 
 
+@pytest.mark.parametrize("p", [5, 10, 20])
+def test_limit_of_leverage_follows_from_p(p):
+    """The fit is off from the unit's own value by 1 - h times what it is off without the unit."""
+    draw = np.random.default_rng(p)
+    x = sm.add_constant(draw.normal(size=(60, 2)))
+    x[7, 1] = 1000.0 / p
+    y = draw.normal(100, 15, 60)
+    lever = leverage(x)
+    with_it = sm.OLS(y, x).fit()
+    for row in range(60):
+        others = np.arange(60) != row
+        without = sm.OLS(y[others], x[others]).fit().predict(x[row : row + 1])[0]
+        off = y[row] - with_it.fittedvalues[row]
+        assert off == pytest.approx((1 - lever[row]) * (y[row] - without))
+        if lever[row] >= Profile(p_percent=p).own_share:
+            assert abs(off) <= p / 100 * abs(y[row] - without)
+    assert Profile(p_percent=p).own_share == pytest.approx(1 - p / 100)
+    # few units together as one: their own coefficient and that of the rest, by shares of weight
+    z = x[:, 1] - x[:, 1].mean()
+    few = np.arange(60) % 7 == 0
+    own, rest = ((z[at] @ y[at]) / (z[at] @ z[at]) for at in (few, ~few))
+    share = (z[few] @ z[few]) / (z @ z)
+    slope = (z @ y) / (z @ z)
+    assert slope - own == pytest.approx((1 - share) * (rest - own))
+
+
+def test_where_there_is_no_p_dominance_says_how_much_is_too_much():
+    assert Profile(p_percent=None, dominance=(1, 50)).own_share == 0.5
+    assert Profile(p_percent=None, dominance=None).own_share == 0.9
+    assert Profile(p_percent=20, leverage=0.7).own_share == 0.7
+
+
 def test_few_units_that_determine_a_coefficient():
     """A dummy of three firms with a little noise has no zeros, and no firm has much leverage."""
     draw = np.random.default_rng(5)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
+import diskret as dk
 from diskret.errors import InputError
 from diskret.outputs import (
     Profile,
@@ -103,12 +104,21 @@ def rank(share):
     return check
 
 
+def squares(rows, value):
+    """The second knows its own deviation; its estimate of the largest is within 10 %."""
+    mean = sum(row[value] for row in rows) / len(rows)
+    off = [{"who": row["who"], "off": (row[value] - mean) ** 2} for row in rows]
+    each = contributions(off, "off")
+    rest = sum(each[2:]) if sum(each[2:]) > 1e-9 * sum(each) else 0
+    return each[0] > 0 and (each[0] + rest) ** 0.5 < 1.1 * each[0] ** 0.5
+
+
 SUMS = {"threshold": few, "dominance": dominance, "p_percent": p_percent}
 ORACLE = {
     "sum": SUMS,
     "mean": {**SUMS, "all_equal": all_equal},
-    "std": {"threshold": few, "all_equal": all_equal},
-    "var": {"threshold": few, "all_equal": all_equal},
+    "std": {"threshold": few, "all_equal": all_equal, "squares": squares},
+    "var": {"threshold": few, "all_equal": all_equal, "squares": squares},
     "min": {"threshold": few, "extremes": extremes(min)},
     "max": {"threshold": few, "extremes": extremes(max)},
     "median": {"threshold": few, "few_at_rank": rank("1/2")},
@@ -496,3 +506,25 @@ def test_every_result_is_attacked_beside_the_others(function, arguments):
 def test_bad_input_is_named(call, said):
     with pytest.raises(InputError, match=said):
         call(records(1))
+
+
+def test_mean_and_deviation_tell_the_largest_firm():
+    """The sum is far from dominated; no firm can deviate more than all squares are (Samuelson)."""
+    draw = np.random.default_rng(4)
+    frame = pd.DataFrame({"sales": draw.normal(1, 0.1, 200), "all": "x"})
+    frame.loc[7, "sales"] = 20.0
+    means = groupby(frame, "all", {"sales": "mean"}, profile="acro")
+    assert means.verdict == "pass"  # 200 units; one with 9 % of the sum
+    shown = groupby(frame, "all", {"sales": ["count", "mean", "std"]}, profile="acro")
+    number, mean, deviation = (float(one) for one in shown.output.iloc[0, -3:])
+    bound = mean + deviation * (number - 1) / number**0.5
+    assert frame.sales.max() <= bound < 1.01 * frame.sales.max()
+    assert shown.verdict == "fail"
+    assert [one.check for one in shown.findings] == ["squares"]
+    checked = dk.check.ols("sales ~ size", frame.assign(size=draw.normal(size=200)))
+    assert "squares" in {one.check for one in checked.findings}
+    easy = dk.check.Profile(p_percent=None)
+    assert groupby(frame, "all", {"sales": "std"}, profile=easy).verdict == "pass"
+    # what lies far from zero but has no outlier tells nobody
+    tall = pd.DataFrame({"height": draw.normal(175, 9, 30), "all": "x"})
+    assert groupby(tall, "all", {"height": ["mean", "std"]}).verdict == "pass"

@@ -257,5 +257,5 @@ def test_bad_input_is_named():
     frame = firms()
     with pytest.raises(InputError, match="one at a time"):
         suppressed(frame.town, frame.job, values=frame.pay, aggfunc="mean")
-    with pytest.raises(InputError, match="must be a pandas Series"):
+    with pytest.raises(InputError, match="must be a Series"):
         suppressed("town", frame.job)

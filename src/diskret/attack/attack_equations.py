@@ -31,7 +31,7 @@ from diskret.attack.search import Wanted
 from diskret.attack.witnesses import Witnesses
 from diskret.deadline import NEVER, Deadline
 from diskret.errors import ContradictionError, InputError
-from diskret.parallel import in_order
+from diskret.parallel import in_order, meanwhile
 from diskret.progress import Progress, silent
 from diskret.tables import Publication
 
@@ -74,8 +74,12 @@ def attack_equations(
         witnesses. Else raises `OutOfTime` at the deadline.
     """
     lower, upper = bounds
-    progress("attack", 0, 2 * len(lower))
-    reduced = reduce(known.matrix, known.right, lower, upper)
+
+    def begin() -> None:
+        progress("attack", 0, 2 * len(lower))
+
+    begin()
+    reduced = meanwhile(lambda: reduce(known.matrix, known.right, lower, upper), begin)
     if len(reduced.impossible):
         raise _contradiction(publication, known.cell[reduced.impossible])
 
@@ -85,7 +89,9 @@ def attack_equations(
     far = _far(publication, reduced, targets)
     wanted = None if targets is None else _wanted(reduced, known, targets)
     value, given = starting_table(original, known, reduced)
-    proposed = _proposed(proposals, publication, known, reduced, original is not None)
+    proposed = meanwhile(
+        lambda: _proposed(proposals, publication, known, reduced, original is not None), begin
+    )
     low = np.where(reduced.lower > -UNKNOWN, reduced.lower, -np.inf)
     high = np.where(reduced.upper < UNKNOWN, reduced.upper, np.inf)
     exact = np.ones(len(low), dtype=bool)
@@ -103,21 +109,15 @@ def attack_equations(
             deadline.check()
         settled.append(number)
 
-    def settle_aloud(number: int) -> None:
-        """Of a large component, which the thread that tells attacks itself."""
-        settle(number)
-        tell()
-
     def attacked(component: Component, exactly: bool) -> Attacked:
         own = component.unknown
         start = Start(value[own], given[own], proposed.of(own))
         claimed = None if wanted is None else wanted.at(own)
         how = exactly, asked[own], start, claimed, whole, far
-        tick = settle if exactly else settle_aloud
         if quick:
-            return shown_in_time(component, *how, tick, deadline)
+            return shown_in_time(component, *how, settle, deadline)
         if earlier is None or not exactly:
-            return attack_component(component, *how, tick, deadline)
+            return attack_component(component, *how, settle, deadline)
         mark = component.mark(*how)
         if mark in earlier:
             settled.append(2 * len(own))
@@ -134,7 +134,7 @@ def attack_equations(
     # large ones use all cores themselves
     results = chain(
         in_order(lambda component: attacked(component, True), small, tell),
-        (attacked(component, False) for component in large),
+        in_order(lambda component: attacked(component, False), large, tell, workers=1),
     )
     for component in (*small, *large):
         own = component.unknown
@@ -148,7 +148,7 @@ def attack_equations(
         tell()
     tell()
 
-    witnesses = put_together(parts, known, reduced, bounds)
+    witnesses = meanwhile(lambda: put_together(parts, known, reduced, bounds), tell)
     return replace(_examination(known, reduced, low, high, exact, witnesses), quick=quick)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from diskret.outputs.checked import Finding, Told
 from diskret.outputs.differences import Difference, Statements, smallest_difference
 from diskret.outputs.profile import Profile
 from diskret.outputs.sums import unsafe_difference, variables
+from diskret.outputs.terms import families
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +40,16 @@ class Statement:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """One grouping of one result, for all records that any result tells something of."""
+    """One grouping of one result, for all records that any result tells something of.
+
+    `times`: how many times each record is added up; None: once.
+    """
 
     result: str
     names: Sequence[tuple[str, ...]]
     sets: NDArray[np.int32]
     values: NDArray[np.float64] | None
+    times: NDArray[np.int8] | None = None
 
 
 def beside(earlier: Sequence[Statement], new: Statement, profile: Profile) -> list[Finding]:
@@ -66,10 +71,7 @@ def beside(earlier: Sequence[Statement], new: Statement, profile: Profile) -> li
     whose = np.concatenate([one.unit for one in statements])[first]
     unit = np.unique(whose, return_inverse=True)[1].astype(np.int32)
     parts = [part for one in statements for part in _placed(one, records)]
-    found = [_counts(_finest(parts), unit, profile)]
-    for variable in variables([part.values for part in parts]):
-        own = _finest([parts[at] for at in variable.parts])
-        found.append(_sums(own, variable.values, unit, profile))
+    found = [_counts(_finest(parts), unit, profile), *_all_sums(parts, unit, profile)]
     kept = {one.check: one for one in found[::-1] if one is not None}
     return [kept[check] for check in ("difference", "rest", "too_large") if check in kept]
 
@@ -95,10 +97,7 @@ def within(
     own = _finest(parts) if counts else []
     if len(own) > 1:
         found.append(_counts(own, unit, profile, alone=True))
-    for variable in variables([part.values for part in parts]):
-        own = _finest([parts[at] for at in variable.parts])
-        if len(own) > 1:
-            found.append(_sums(own, variable.values, unit, profile, alone=True))
+    found += _all_sums(parts, unit, profile, alone=True)
     kept = {one.check: one for one in found[::-1] if one is not None}
     return [kept[check] for check in ("within", "too_large") if check in kept]
 
@@ -147,6 +146,33 @@ def _counts(
     return _finding("within" if alone else "difference", found, statements, told_by, profile)
 
 
+def _all_sums(
+    parts: Sequence[_Part], unit: NDArray[np.int32] | None, profile: Profile, alone: bool = False
+) -> Iterator[Finding | None]:
+    """What is found of each variable by itself, and of those that hang together."""
+    told = variables([part.values for part in parts])
+    finest = [_finest([parts[at] for at in one.parts]) for one in told]
+    for variable, own in zip(told, finest, strict=True):
+        if len(own) > 1 or not alone:
+            yield _sums(own, variable.values, unit, profile, alone)
+    for family in families([one.values for one in told]):
+        own = [
+            _of_terms(part, family.times[number])
+            for number in family.times
+            for part in finest[number]
+        ]
+        whose = np.arange(family.terms.shape[1]) if unit is None else unit
+        each = np.tile(whose, len(family.terms)).astype(np.int32)
+        yield _sums(own, family.terms.reshape(-1), each, profile, alone)
+
+
+def _of_terms(part: _Part, times: NDArray[np.int8]) -> _Part:
+    """The same sums, of terms: each record is there once for each term."""
+    flat = times.reshape(-1)
+    sets = np.where(flat != 0, np.tile(part.sets, len(times)), -1).astype(np.int32)
+    return _Part(part.result, part.names, sets, None, flat)
+
+
 def _sums(
     parts: Sequence[_Part],
     values: NDArray[np.float64],
@@ -167,7 +193,8 @@ def _statements(
     told_by = [part.result for part in parts for _ in part.names]
     sizes = [len(part.names) for part in parts]
     old = np.array([bool(name) for name in told_by], bool)
-    made = Statements.made(tuple(names), [part.sets for part in parts], sizes, unit)
+    times = [part.times for part in parts]
+    made = Statements.made(tuple(names), [part.sets for part in parts], sizes, unit, times)
     return made, told_by, [old, ~old]
 
 

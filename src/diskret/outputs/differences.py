@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from diskret.attack.row_space import RowSpace, factors
+from diskret.attack.singled_out import Found, Members, fewest_units
 from diskret.outputs.programme import Guess, by_programme
-from diskret.outputs.row_space import RowSpace, factors
-from diskret.outputs.search import Found, Members, fewest_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Statements:
     names
         Labels of each cell.
     cells
-        Shape (cells, atoms), zeros and ones: which atoms a cell holds.
+        Shape (cells, atoms), whole numbers: which atoms a cell holds, mostly zeros and ones.
     atom
         Shape (records,): the atom of each record; -1: it is in no cell.
     unit
@@ -43,6 +43,7 @@ class Statements:
         sets: Sequence[NDArray[np.int32]],
         sizes: Sequence[int],
         unit: NDArray[np.int32] | None,
+        times: Sequence[NDArray[np.int8] | None] = (),
     ) -> Statements:
         """The statements of some results.
 
@@ -56,11 +57,16 @@ class Statements:
             How many cells each part has.
         unit
             Shape (records,): the unit of each record; None: each is one.
+        times
+            For each part, shape (records,): how many times a record is added up, never 0 in a
+            cell; None: once. Empty: all are added up once.
         """
+        often = list(times) or [None] * len(sets)
         records = len(sets[0]) if sets else 0
         atom = np.zeros(records, np.int64)
         nowhere = np.ones(records, bool)
-        for at in sets:
+        for at, own in zip(sets, often, strict=True):
+            at = at if own is None else _apart(at, own)
             width = int(at.max(initial=0)) + 2
             atom = _renumbered(atom * width + at + 1, width * (int(atom.max(initial=0)) + 1))
             nowhere &= at < 0
@@ -76,8 +82,10 @@ class Statements:
         rows = [np.where(at >= 0, begin + at, -1) for at, begin in own]
         row = np.concatenate(rows) if rows else np.zeros(0, np.int64)
         column = np.tile(np.arange(atoms), len(sets))[row >= 0]
+        each = [np.ones(atoms) if own is None else own[first].astype(float) for own in often]
+        entries = np.concatenate(each)[row >= 0] if each else np.zeros(0)
         cells = sparse.csr_array(
-            (np.ones(len(column)), (row[row >= 0], column)), shape=(len(names), max(atoms, 1))
+            (entries, (row[row >= 0], column)), shape=(len(names), max(atoms, 1))
         )
         numbers = np.arange(records) if unit is None else unit.astype(np.int64)
         return cls(names, cells, atom, numbers)
@@ -85,6 +93,13 @@ class Statements:
     def members(self, values: NDArray[np.float64] | None = None) -> Members:
         """The units of each atom, with what they contribute."""
         return Members.made(self.atom, self.cells.shape[1], self.unit, values)
+
+
+def _apart(sets: NDArray[np.int32], times: NDArray[np.int8]) -> NDArray[np.int32]:
+    """Sets of which each record is added up just as often as the others."""
+    low = int(times.min(initial=0))
+    width = int(times.max(initial=0)) - low + 1
+    return np.where(sets < 0, -1, sets * width + times - low).astype(np.int32)
 
 
 def _renumbered(keys: NDArray[np.int64], bound: int) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.outputs.cells import Cells
 from diskret.outputs.groups import Groups
 
 #: What pandas makes of the values of a cell in the same way whatever the cell is called.
@@ -26,6 +27,7 @@ def filled(
     aggfunc: Any,
     margins: bool,
     normalize: bool | str,
+    cells: Sequence[Cells] = (),
 ) -> Any:
     """What `pandas.crosstab` makes; None where only pandas itself is known to make it.
 
@@ -39,56 +41,75 @@ def filled(
         A Series of numbers; None: records are counted.
     aggfunc, margins, normalize
         As of `pandas.crosstab`.
+    cells
+        The cells with their values, inner ones first, then totals: medians are taken from them.
     """
     import pandas as pd
 
-    if groups.records == 0 or bool((groups.at < 0).any()):
-        return None
     if values is not None and (
         not isinstance(aggfunc, str)
         or aggfunc not in _KNOWN
         or normalize is not False
         or values.dtype not in (np.float64, np.int64)
-        or values.isna().any()
     ):
         return None
-    first = _first(groups.at, len(groups.names))
+    width = len(groups.names)
+    at = groups.at
+    if max(map(len, variables)) > 1 and (at < 0).any():
+        return None  # pandas has no order then
+    lost = None if values is None else values.isna().to_numpy()
+    if lost is not None and lost.any():  # no values, no number, and no part in totals
+        at = np.where(lost, np.int32(-1), at)
+    first = _first(at, width)
+    if at is not groups.at and ((first >= 0) != (_first(groups.at, width) >= 0)).any():
+        return None  # a cell of records without values
     there = np.flatnonzero(first >= 0)
+    if not len(there):
+        return None
     rows, columns = ([one.iloc[first[there]] for one in side] for side in variables)
+    known = at >= 0
+    everywhere = bool(known.all())
     if values is None:
-        number = np.bincount(groups.at, minlength=len(groups.names))[there]
+        number = np.bincount(at if everywhere else at[known], minlength=width)[there]
         sums = pd.Series(number, index=rows[0].index)
         table = pd.crosstab(
             rows, columns, values=sums, aggfunc="sum", margins=margins, normalize=normalize
         )
         return table.fillna(0).astype(np.int64) if normalize is False else table
     column = pd.Series(values.to_numpy())
-    full = len(there) == len(groups.names)
-    inner = _of_each(column, groups.at, len(there) if full else 0, aggfunc)
+    if cells and aggfunc == "median":
+        inner = cells[0].medians[there]
+    else:
+        inner = _of_each(column, groups.at, width if len(there) == width else 0, aggfunc)
     if np.isnan(inner).any():  # such as the deviation of one value
         return None
     shown = pd.Series(inner, index=rows[0].index)
     table = pd.crosstab(rows, columns, values=shown, aggfunc="max", margins=margins)
     if margins:
-        for total in groups.totals:
-            if any(total.kept):
-                at = total.into.astype(np.int32)[groups.at]
-                numbers = _of_each(column, at, len(total.names), aggfunc)
+        if not everywhere:  # pandas makes totals of the records that lack nothing
+            column, at = pd.Series(values.to_numpy()[known]), at[known]
+        for total, own in zip(groups.totals, cells[1:] or [None] * 3, strict=True):
+            if own is not None and aggfunc == "median":
+                numbers = own.medians[~np.isnan(own.medians)]
+            elif any(total.kept):
+                where = total.into.astype(np.int32)[at]
+                every = np.bincount(total.into[there], minlength=len(total.names)).all()
+                numbers = _of_each(column, where, len(total.names) if every else 0, aggfunc)
             else:  # pandas adds up all in another order than groups
                 numbers = np.array([getattr(column, aggfunc)()])
-            row, at = (slice(-1) if one else slice(-1, None) for one in total.kept)
-            table.iloc[row, at] = numbers.reshape(table.iloc[row, at].shape)
+            row, across = (slice(-1) if one else slice(-1, None) for one in total.kept)
+            table.iloc[row, across] = numbers.reshape(table.iloc[row, across].shape)
     return table
 
 
 def _first(at: NDArray[np.int32], cells: int) -> NDArray[np.int64]:
     """The first record of each cell; -1 where there is none."""
-    first = np.full(cells, -1)
+    first = np.full(cells + 1, -1)  # the last: of records in no cell
     some = at[: 50 * cells]
     first[some[::-1]] = np.arange(len(some))[::-1]
-    if len(some) < len(at) and (first < 0).any():
+    if len(some) < len(at) and (first[:-1] < 0).any():
         first[at[::-1]] = np.arange(len(at))[::-1]
-    return first
+    return first[:-1]
 
 
 def _of_each(column: Any, at: NDArray[np.int32], cells: int, aggfunc: str) -> NDArray[Any]:
@@ -99,6 +120,7 @@ def _of_each(column: Any, at: NDArray[np.int32], cells: int, aggfunc: str) -> ND
     import pandas as pd
 
     if not cells:
-        return column.groupby(at).agg(aggfunc).to_numpy()
+        known = at if (at >= 0).all() else np.where(at < 0, np.nan, at)
+        return column.groupby(known).agg(aggfunc).to_numpy()
     known = pd.Categorical.from_codes(at, range(cells), validate=False)
     return column.groupby(known, observed=False).agg(aggfunc).to_numpy()

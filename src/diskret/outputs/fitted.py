@@ -104,7 +104,8 @@ def fit_of(results: Any) -> Fit | None:
     prior, working = _WEIGHTS.get(name, _no_weights)(results)
     if risk_sets is not None:
         working = risk_sets.expected
-    left = getattr(results, "df_resid", len(x) - np.linalg.matrix_rank(x))
+    left = getattr(results, "df_resid", None)
+    left = len(x) - np.linalg.matrix_rank(x) if left is None else left
     freedom = min(left, getattr(results, "df_resid_inference", None) or np.inf)
     clusters = None
     if name == "GEE":
@@ -187,6 +188,10 @@ def _name(results: Any) -> str:
         return ""
     name = type(model).__name__
     if name == "GEE" and type(model.cov_struct).__name__ != "Independence":
+        return ""
+    if getattr(model, "loglike_method", "") == "nb1":  # its equations are no sums
+        return ""
+    if not np.isfinite(np.asarray(results.params, np.float64)).all():  # it was not fitted
         return ""
     return name
 
@@ -290,7 +295,9 @@ def _counts(results: Any) -> Weights:
 
 def _overdispersed(results: Any) -> Weights:
     mean = np.asarray(results.predict(), np.float64)
-    return None, mean / (1 + float(np.asarray(results.params)[-1]) * mean)
+    alone = results.model.loglike_method == "geometric"
+    more = 1.0 if alone else float(np.asarray(results.params)[-1])
+    return None, mean / (1 + more * mean)
 
 
 def _several(results: Any) -> Weights:

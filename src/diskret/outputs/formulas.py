@@ -303,7 +303,8 @@ def phreg(
     """A proportional hazards model (Cox) from a formula; what counts are events.
 
     The degrees of freedom are those of the events, and each regressor of zeros and ones is
-    looked at together with the event. The baseline hazard has a step at each event: it is a
+    looked at together with the event, and among those at risk at an event, within their stratum:
+    only there the model compares. The baseline hazard has a step at each event: it is a
     survival curve, for `survival` to judge, and no part of this result.
 
     Parameters

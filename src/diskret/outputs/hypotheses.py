@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,10 @@ from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding, Told, merged
 from diskret.outputs.given import column_of, framed, numbers_of
 from diskret.outputs.judge_cells import STATISTICS, Part, judge
+from diskret.outputs.like_tables import tables_like
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
-from diskret.parameters import reading
+from diskret.parameters import Whole, reading
 
 
 @reading
@@ -144,13 +145,16 @@ def chi2(
     rows: str,
     columns: str,
     *,
+    decimals: Annotated[int, Whole(0)] | None = None,
     unit: Any = None,
     profile: str | PathLike[str] | Profile = "guidelines",
 ) -> Checked:
     """A chi-square test of independence, judged by the table that it is made of.
 
-    Its margins are judged as a table of counts. Two rows and two columns follow from margins and
-    statistic, so the cells of such a table are judged as well; those of larger tables do not.
+    Its margins are judged as a table of counts. Margins and statistic together tell cells: of two
+    by two always, of a larger table where few tables fit. All are tried, and a small cell is told
+    unless as many tables as the threshold fit, some with so many records or more in that cell.
+    Where there are too many to try, cells are judged as if they were shown. Rounding helps.
 
     Parameters
     ----------
@@ -158,6 +162,8 @@ def chi2(
         A frame of pandas, or of Polars.
     rows, columns
         Names of the two variables; records without one of them are left out.
+    decimals
+        Places to which the statistic and the p value are rounded; None: they are not.
     unit, profile
         As for `ttest`.
 
@@ -200,19 +206,58 @@ def chi2(
         cells(first, tuple((rows, str(one)) for one in kinds)),
         cells(second, tuple((columns, str(one)) for one in others)),
     ]
-    if len(both) == 4:
-        judged.append(table)
-    found = [
-        one
-        for one in judge([Part(STATISTICS["count"], judged)], rules)[2]
-        if one.check == "threshold"
-    ]
     counts = np.bincount(table.at[inside], minlength=len(both)).reshape(len(kinds), len(others))
     result: Any = chi2_contingency(counts)
-    output = {"statistic": result.statistic, "freedom": result.dof, "p_value": result.pvalue}
+    places = 17 if decimals is None else int(decimals)
+    output = {
+        "statistic": round(float(result.statistic), places),
+        "freedom": result.dof,
+        "p_value": round(float(result.pvalue), places),
+    }
+    known = _known(counts, table.units.reshape(counts.shape), output, decimals, rules)
+    if known.all():
+        judged.append(table)
+    found = [*judge([Part(STATISTICS["count"], judged)], rules)[2]]
+    few = (table.units > 0) & (table.units < rules.threshold) & known.reshape(-1)
+    if few.any() and not known.all():
+        places_of = tuple(both[int(at)] for at in np.flatnonzero(few))
+        blanks = {"threshold": rules.threshold}
+        found.append(Finding("threshold", rules.verdict("threshold"), places_of, blanks))
+    found = [one for one in found if one.check == "threshold"]
     told = tuple(Told(one.at, tuple(one.names), labels) for one in judged)
     made_from = {name: frame[name].to_numpy() for name in (rows, columns)}
     return Checked("test", output, ("threshold",), merged(found), rules, told, made_from)
+
+
+def _known(
+    counts: NDArray[np.int64],
+    units: NDArray[np.int64],
+    output: Mapping[str, float],
+    decimals: int | None,
+    rules: Profile,
+) -> NDArray[np.bool_]:
+    """Shape of the table: which cells margins and statistic tell, as far as it matters."""
+    every = np.ones(counts.shape, bool)
+    if counts.size == 4:
+        return every
+    shown, tolerance = output["statistic"], 1e-9 * max(1.0, output["statistic"])
+    if decimals is not None:
+        tolerance = 0.5 * 10.0**-decimals + tolerance
+
+    def fits(statistics: NDArray[np.float64]) -> NDArray[np.bool_]:
+        from scipy.stats import chi2 as distribution
+
+        good = np.abs(statistics - shown) <= tolerance
+        if decimals is not None:
+            p_values = distribution.sf(statistics, output["freedom"])
+            good &= np.abs(p_values - output["p_value"]) <= tolerance
+        return good
+
+    found = tables_like(counts, fits, tolerance)
+    if found is None or len(found) < rules.threshold:
+        return every
+    few = (units > 0) & (units < rules.threshold)
+    return few & ((counts >= rules.threshold) | (found.max(axis=0) < rules.threshold))
 
 
 @dataclass(frozen=True, eq=False)

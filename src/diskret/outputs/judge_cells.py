@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Finding
 from diskret.outputs.profile import Profile
-from diskret.outputs.ranks import modes, quantiles
+from diskret.outputs.ranks import modes
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Statistic:
 
 _COUNT = Statistic("frequencies", ("threshold", "zero", "group"))
 _SUM = ("threshold", "dominance", "p_percent", "negative", "missing")
-_SPREAD = ("threshold", "all_equal", "missing")
+_SPREAD = ("threshold", "all_equal", "squares", "missing")
 _EXTREMES = ("threshold", "extremes", "missing")
 
 #: Percentiles, of which it is said which.
@@ -56,7 +55,7 @@ STATISTICS: Mapping[str, Statistic] = {
     "len": _COUNT,
     "sum": Statistic("sums", _SUM),
     "mean": Statistic("means", (*_SUM, "all_equal")),
-    "median": QUANTILE.of(partial(quantiles, share=0.5)),
+    "median": QUANTILE.of(lambda cells: cells.medians),
     "std": Statistic("deviations", _SPREAD),
     "var": Statistic("deviations", _SPREAD),
     "sem": Statistic("deviations", _SPREAD),
@@ -201,14 +200,38 @@ def _p_percent(case: _Case) -> Marked:
     yield estimated(case.cells, case.profile), {"percent": case.profile.p_percent}
 
 
-def estimated(cells: Cells, profile: Profile) -> NDArray[np.bool_]:
-    """Shape (cells,): where the second largest contributor comes too close to the largest."""
+def estimated(cells: Cells, profile: Profile, squares: bool = False) -> NDArray[np.bool_]:
+    """Shape (cells,): where the second largest contributor comes too close to the largest.
+
+    Of squares the root is estimated: within p % if the square is within (1 + p)² - 1.
+    """
     if profile.p_percent is None:
         return np.zeros(len(cells.names), bool)
     largest = cells.largest(2)
     rest = cells.sizes - largest.sum(axis=0)
     rest[np.abs(rest) <= 1e-9 * cells.sizes] = 0  # the last digit of sums of floats
-    return (cells.sizes > 0) & (100 * rest < float(profile.p_percent) * largest[0])
+    return (cells.sizes > 0) & (100 * rest < percent_of(profile, squares) * largest[0])
+
+
+def percent_of(profile: Profile, squares: bool = False) -> float:
+    """The p of the p% rule, for contributions or their squares; zero: there is none."""
+    percent = float(profile.p_percent or 0)
+    return ((1 + percent / 100) ** 2 - 1) * 100 if squares else percent
+
+
+def deviations(cells: Cells) -> Cells:
+    """The same cells with the squares of what each record differs by from the mean of its cell."""
+    at, values = cells.records
+    number = np.maximum(np.bincount(at, minlength=len(cells.names)), 1)
+    means = np.bincount(at, values, len(cells.names)) / number
+    squares = np.full(len(cells.at), np.nan)
+    squares[cells.used] = (values - means[at]) ** 2
+    return Cells(cells.names, cells.at, squares, cells.unit)
+
+
+def _squares(case: _Case) -> Marked:
+    percent = case.profile.p_percent
+    yield estimated(deviations(case.cells), case.profile, squares=True), {"percent": percent}
 
 
 def _negative(case: _Case) -> Marked:
@@ -230,10 +253,9 @@ def _extremes(case: _Case) -> Marked:
 
 
 def _few_at_rank(case: _Case) -> Marked:
-    value = case.shown
-    below, above = case.cells.beyond(value)
+    below, same, above = case.cells.around(case.shown)
     few = np.minimum(below, above) < case.profile.threshold
-    few &= case.cells.sharing(value) < case.profile.threshold
+    few &= same < case.profile.threshold
     yield few & (case.cells.units > 0), {"threshold": case.profile.threshold}
 
 
@@ -268,6 +290,7 @@ _CHECKS: Mapping[str, Callable[[_Case], Marked]] = {
     "negative": _negative,
     "missing": _missing,
     "all_equal": _all_equal,
+    "squares": _squares,
     "extremes": _extremes,
     "few_at_rank": _few_at_rank,
     "few_share": _few_share,

@@ -15,10 +15,10 @@ from diskret.outputs.checked import Finding, Told, merged
 from diskret.outputs.differences import Statements, smallest_difference
 from diskret.outputs.fitted import Fit, Numbers
 from diskret.outputs.influence import influence
-from diskret.outputs.judge_cells import STATISTICS, Part, dominated, estimated, judge
+from diskret.outputs.judge_cells import STATISTICS, Part, dominated, estimated, judge, percent_of
+from diskret.outputs.judge_risk_sets import at_risk, singled_out
 from diskret.outputs.pairs import two_values
 from diskret.outputs.profile import Profile
-from diskret.outputs.risk_sets import deviating
 from diskret.outputs.spread import first_records, number_of_units, spread, usual
 
 Units = NDArray[np.int32] | None
@@ -29,6 +29,7 @@ CHECKS = (
     "freedom",
     "support",
     "reference",
+    "unproven",
     "pairs",
     "value_of_one",
     "all_equal",
@@ -49,12 +50,13 @@ def judge_model(fit: Fit, units: Units, told: Sequence[Told], rules: Profile) ->
         *_freedom(fit, rules),
         *support(columns, tuple(fit.dependent), units, rules),
         *_reference(fit, told, units, rules),
-        *_at_risk(fit, units, rules),
+        *at_risk(fit, units, rules),
         *few_in_pairs(columns, tuple(fit.dependent), units, rules),
         *_influence(fit, units, rules),
         *_saturated(fit, units, rules),
         *_products(fit, units, rules),
         *_residuals(fit, units, rules),
+        *_squares(columns, units, rules),
         *([] if fit.understood else [Finding("unknown", rules.verdict("unknown"), ((fit.name,),))]),
     ]
     return [*merged(found)]
@@ -118,7 +120,7 @@ def _reference(fit: Fit, told: Sequence[Told], units: Units, rules: Profile) -> 
         return []
     blanks = {"threshold": rules.threshold}
     if alone.combination is not None:
-        return _singled_out(alone.combination, [*fit.names, *["1"] * len(more)], rules)
+        return singled_out(alone.combination, (*fit.names, *["1"] * len(more)), rules)
     whole = [number for number, one in enumerate(told) if not one.sets.any()]
     parts = [(one.names, one.sets) for number, one in enumerate(told) if number not in whole[1:]]
     names = tuple(label for labels, _ in parts for label in labels)
@@ -128,53 +130,9 @@ def _reference(fit: Fit, told: Sequence[Told], units: Units, rules: Profile) -> 
     if found.unresolved:
         return [Finding("too_large", rules.verdict("too_large"))]
     if len(found.statements) < 2:  # one regressor is judged by itself
-        return []
+        return [Finding("unproven", rules.verdict("unproven"))]
     place = (" ± ".join(names[one][0] for one in found.statements),)
     return [Finding("reference", rules.verdict("reference"), (place,), blanks)]
-
-
-def _singled_out(combination: Numbers, labels: Sequence[str], rules: Profile) -> list[Finding]:
-    used = [labels[int(at)] for at in np.flatnonzero(combination)]
-    if len(used) < 2:  # one regressor is judged by itself
-        return []
-    blanks = {"threshold": rules.threshold}
-    return [Finding("reference", rules.verdict("reference"), ((" ± ".join(used),),), blanks)]
-
-
-_STRATA = 20  # whose dummies are put beside the regressors
-
-
-def _at_risk(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
-    """Regressors of a Cox model among those who are at risk at an event, within their strata."""
-    sets = fit.risk_sets
-    if sets is None:
-        return []
-    here = sets.expected > 0
-    stratum, x = sets.stratum[here], np.asfortranarray(fit.x[here])
-    owner = None if units is None else units[here]
-    few: list[tuple[str, ...]] = []
-    one: list[tuple[str, ...]] = []
-    for name, column in zip(fit.names, x.T, strict=True):
-        number = number_of_units(deviating(column, stratum, owner), owner)
-        if 0 < number < rules.threshold:
-            few.append((name,))
-        if number == 1:
-            one.append((name,))
-    blanks = {"threshold": rules.threshold}
-    found: list[Finding] = []
-    if few:
-        found.append(Finding("support", rules.verdict("support"), tuple(few), blanks))
-    if one:
-        found.append(Finding("value_of_one", rules.verdict("value_of_one"), tuple(one)))
-    groups = [stratum == at for at in np.unique(stratum)]
-    groups = [one for one in groups if number_of_units(one, owner) >= rules.threshold]
-    beside = [group.astype(np.float64) for group in groups] if len(groups) <= _STRATA else []
-    whole = np.asfortranarray(np.column_stack([x, *(beside or [np.ones(len(x))])]))
-    alone = spread(whole, owner, rules.threshold)
-    if alone.combination is not None:
-        labels = [*fit.names, *["stratum"] * (whole.shape[1] - len(fit.names))]
-        found += _singled_out(alone.combination, labels, rules)
-    return found
 
 
 def few_in_pairs(
@@ -222,12 +180,12 @@ def _part(names: Sequence[str], values: Mapping[str, Any], at: int, high: bool) 
 
 
 def _influence(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
-    share = float(rules.leverage)
+    share = rules.own_share
     found = influence(fit.x, fit.working, units, rules.threshold, share)
     if fit.risk_sets is not None:
         found = replace(found, few=fit.risk_sets.few(units, rules.threshold, share))
     findings: list[Finding] = []
-    if found.leverage >= rules.leverage:
+    if found.leverage >= rules.own_share:
         blanks = {"leverage": f"{found.leverage:.2f}"}
         findings.append(Finding("leverage", rules.verdict("leverage"), (), blanks))
     if found.few.any():
@@ -324,7 +282,27 @@ def _residuals(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
     scale = float(np.abs(next(iter(fit.dependent.values()))).max(initial=0))
     if float(np.abs(fit.residuals).max(initial=0)) <= 1e-9 * scale:
         return []  # they are but the last digit
-    cells = Cells((("",),), np.zeros(len(squares), np.int32), squares, units)
-    if _surely_safe(squares, units, rules) or not estimated(cells, rules).any():
+    if not _few_squares(squares, units, rules):
         return []
     return [Finding("residual_sum", rules.verdict("residual_sum"))]
+
+
+def _squares(columns: Mapping[str, Numbers], units: Units, rules: Profile) -> list[Finding]:
+    """Sums of squares of what is explained (by its share) and of regressors (by covariances)."""
+    few = tuple(
+        (name,)
+        for name, column in columns.items()
+        if two_values(column) is None and _few_squares((column - column.mean()) ** 2, units, rules)
+    )
+    blanks = {"percent": rules.p_percent}
+    return [Finding("squares", rules.verdict("squares"), few, blanks)] if few else []
+
+
+def _few_squares(squares: Numbers, units: Units, rules: Profile) -> bool:
+    """Whether the second largest of some squares can estimate the root of the largest."""
+    whole = squares if units is None else np.bincount(units, squares)
+    total, largest = float(whole.sum()), float(whole.max(initial=0))
+    if 100 * (total - 2 * largest) >= percent_of(rules, squares=True) * largest:
+        return False  # even if the second is as large
+    cells = Cells((("",),), np.zeros(len(squares), np.int32), squares, units)
+    return bool(estimated(cells, rules, squares=True).any())

@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +64,21 @@ def submitted(
 
 
 def files_of(output: Any, name: str) -> dict[str, bytes]:
-    """The files that a result leaves as: CSV of frames and of the tables of a model.
+    """The files that a result leaves as: CSV of frames, of numbers and of the tables of a model.
 
     Raises
     ------
     InputError
-        It is neither a frame, nor a model, nor the path of a file.
+        It is neither a frame, nor numbers, nor a model, nor the path of a file.
     """
     if isinstance(output, str | Path):
         path = Path(output)
         return {f"{name}{path.suffix}": path.read_bytes()}
+    numbers = _numbers(output)
+    if numbers:
+        import pandas as pd
+
+        return {f"{name}.csv": pd.DataFrame([numbers]).to_csv(index=False).encode()}
     if hasattr(output, "to_csv"):
         return {f"{name}.csv": output.to_csv().encode()}
     if hasattr(output, "write_csv"):
@@ -87,6 +93,15 @@ def files_of(output: Any, name: str) -> dict[str, bytes]:
         f"{name}: a {type(output).__name__} has no files that could leave; save it as a file and "
         "check that"
     )
+
+
+def _numbers(output: Any) -> dict[str, Any]:
+    """A number, or several by name, such as those of a test; else nothing."""
+    if isinstance(output, Real):
+        return {"value": output}
+    if isinstance(output, Mapping) and all(isinstance(one, Real) for one in output.values()):
+        return dict(output)
+    return {}
 
 
 def kept_of(result: Submitted) -> Kept:

@@ -264,6 +264,4 @@ def _judged(
 
 def _few(column: Numbers, units: Any, rules: Profile) -> bool:
     """Whether few units have nearly all squares of a variable that sums to zero."""
-    return bool(
-        influence(column[:, None], None, units, rules.threshold, float(rules.leverage)).few[0]
-    )
+    return bool(influence(column[:, None], None, units, rules.threshold, rules.own_share).few[0])

@@ -105,7 +105,7 @@ def pivot_table(
         if plain != (None, False, True, "All", True, True):
             raise InputError(
                 "fill_value=, margins=, dropna=, margins_name=, observed= and sort= are for pandas "
-                "frames"
+                "frames; say data.to_pandas(), or dk.check.crosstab for totals"
             )
         output = _pivoted(records, values, rows, across, aggfunc)
     missing = not pandas or not dropna
@@ -159,7 +159,8 @@ def _pivoted(
     if aggfunc not in _POLARS:
         raise InputError(
             f"aggfunc= of such a frame must be one of {', '.join(map(repr, _POLARS))}, not "
-            f"{aggfunc!r}; dk.check.groupby makes others"
+            f"{aggfunc!r}; dk.check.groupby makes several at once, a pivot table of a pandas "
+            "frame, such as data.to_pandas(), too"
         )
     if not across or not rows or values is None:
         raise InputError("name values=, index= and columns=; dk.check.groupby makes other tables")

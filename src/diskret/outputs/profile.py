@@ -49,6 +49,7 @@ CHECKS: Mapping[str, Verdict] = {
     "group": "fail",
     "zero": "review",
     "all_equal": "fail",
+    "squares": "fail",
     "negative": "review",
     "missing": "review",
     # what is the value of a record, or of few
@@ -66,6 +67,7 @@ CHECKS: Mapping[str, Verdict] = {
     "freedom": "fail",
     "support": "fail",
     "reference": "fail",
+    "unproven": "review",
     "pairs": "review",
     "leverage": "fail",
     "weight": "fail",
@@ -93,6 +95,12 @@ CHECKS: Mapping[str, Verdict] = {
     "embedded": "fail",
     "metadata": "review",
     "archive": "review",
+    "formulas": "review",
+    "headers": "review",
+    "names": "review",
+    "cell_rules": "review",
+    "prose": "review",
+    "code": "review",
     "differs": "fail",
     "said": "review",
     # whatever the result is
@@ -127,7 +135,9 @@ class Profile(Declared):
     group_percent
         The percentage of a row or column that one cell may not exceed; None: not judged.
     leverage
-        Share of its own fitted value from which on a record is said to determine it.
+        Share of its own fitted value from which on a unit is said to determine it; also the share
+        of a coefficient's weight that fewer units than the threshold must not have. None: it
+        follows from `p_percent`, see `own_share`.
     verdicts
         Check → ``"pass"``, ``"review"`` or ``"fail"`` where the institution decides otherwise
         than `CHECKS`.
@@ -164,7 +174,7 @@ class Profile(Declared):
     reached: bool = False
     p_percent: Annotated[float, Percentage()] | None = 10
     group_percent: Annotated[float, Percentage(high=100)] | None = None
-    leverage: Share = 0.9
+    leverage: Share | None = None
     verdicts: Mapping[str, str] = field(default_factory=dict)
     forbidden: Sequence[str] = ()
     suffixes: Sequence[str] = ()
@@ -220,6 +230,24 @@ class Profile(Declared):
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8; save the profile as UTF-8") from error
         return _read(str(path), text)
+
+    @property
+    def own_share(self) -> float:
+        """From which share on a unit determines what is fitted to it: `leverage`, or by p%.
+
+        With leverage h, the error of a fitted value as an estimate of the unit's own value is
+        1 - h times that of the fit without the unit. If nothing better than zero was known before,
+        as the p% rule takes it, the estimate is within p % from h = 1 - p / 100 on. Without p the
+        share is that of dominance, n largest with k %; without both 0.9.
+
+        >>> Profile.read("guidelines").own_share, Profile(p_percent=20).own_share
+        (0.9, 0.8)
+        """
+        if self.leverage is not None:
+            return float(self.leverage)
+        if self.p_percent is not None:
+            return 1 - float(self.p_percent) / 100
+        return 0.9 if self.dominance is None else float(self.dominance[1]) / 100
 
     def verdict(self, check: str) -> Verdict:
         """What it means where a check finds something.

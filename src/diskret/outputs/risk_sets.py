@@ -6,7 +6,7 @@ regressors of the record with the event have beyond the mean of all that are at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -57,7 +57,9 @@ class RiskSets:
             found = np.unique(np.asarray(model.strata), return_inverse=True)[1]
             stratum = found.reshape(-1).astype(np.int32)
         event = np.asarray(model.status) == 1
-        return cls(x, time, entered, event, stratum, np.exp(line - line.max(initial=0)))
+        most = np.full(int(stratum.max(initial=-1)) + 1, -np.inf)
+        np.maximum.at(most, stratum, line)
+        return cls(x, time, entered, event, stratum, np.exp(np.maximum(line - most[stratum], -300)))
 
     @cached_property
     def expected(self) -> Numbers:
@@ -76,7 +78,7 @@ class RiskSets:
         regressor, beyond the others, among those at risk. Where so few have `share` of it, they
         determine it; so they do where there is none at all.
         """
-        beyond = self.x @ np.linalg.pinv(self._information, hermitian=True)
+        beyond = self.x @ np.linalg.pinv(self.information, hermitian=True)
         few = np.zeros(self.x.shape[1], bool)
         for at, column in enumerate(beyond.T):
             weight = self._variance(column)
@@ -85,6 +87,17 @@ class RiskSets:
             few[at] = largest >= share * weight.sum()
         return few
 
+    def comparisons(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Pairs of records that are at risk when the second has the event: up to three of each."""
+        pairs: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
+        for one in self._strata:
+            there = np.flatnonzero(one.first < one.last)
+            first, last = one.first[there], one.last[there] - 1
+            for at in (last, (first + last) // 2, first):
+                pairs.append((one.rows[there], one.happened[at]))
+        whole, others = (np.concatenate([pair[at] for pair in pairs]) for at in (0, 1))
+        return whole[whole != others], others[whole != others]
+
     @cached_property
     def _strata(self) -> list[_Stratum]:
         order = np.argsort(self.stratum, kind="stable")
@@ -92,7 +105,7 @@ class RiskSets:
         return [_Stratum.of(self, rows) for rows in parts if self.event[rows].any()]
 
     @cached_property
-    def _information(self) -> Numbers:
+    def information(self) -> Numbers:
         """The matrix of information, as of Breslow."""
         whole = (self.x * self.expected[:, None]).T @ self.x
         for one in self._strata:
@@ -117,8 +130,8 @@ class _Stratum:
     """The events of one stratum.
 
     `rows`: its records; `events`: how many there are at each time; `first`, `last`: of each record,
-    the first event at which it is at risk and the first one at which it is not any more; `hazard`:
-    events by the sum of risks.
+    the first event at which it is at risk and the first one at which it is not any more; `risks`:
+    the sum of risks at each event; `happened`: a record with the event at each time.
     """
 
     rows: NDArray[np.intp]
@@ -126,15 +139,19 @@ class _Stratum:
     first: NDArray[np.intp]
     last: NDArray[np.intp]
     risks: Numbers
+    happened: NDArray[np.intp]
 
     @classmethod
     def of(cls, sets: RiskSets, rows: NDArray[np.intp]) -> _Stratum:
         happened = rows[sets.event[rows]]
-        times, events = np.unique(sets.time[happened], return_counts=True)
+        times, begin, events = np.unique(sets.time[happened], return_index=True, return_counts=True)
         first = np.searchsorted(times, sets.entry[rows], side="left")
         last = np.searchsorted(times, sets.time[rows], side="right")
-        own = cls(rows, events.astype(np.float64), first, last, np.zeros(0))
-        return cls(rows, own.events, first, last, own.at_risk(sets.risk[rows, None])[:, 0])
+        own = cls(rows, events.astype(np.float64), first, last, np.zeros(0), happened[begin])
+        risks = own.at_risk(sets.risk[rows, None])[:, 0]
+        at = np.searchsorted(times, sets.time[happened])
+        least = np.bincount(at, sets.risk[happened], len(times))  # these are at risk themselves
+        return replace(own, risks=np.maximum(risks, least))
 
     @property
     def hazard(self) -> Numbers:

@@ -88,14 +88,14 @@ def spread(x: Numbers, units: NDArray[np.int32] | None, threshold: int) -> Sprea
     """
     size = np.array([np.abs(column).max(initial=0) for column in x.T])
     size[size == 0] = 1
-    rank = _rank((x.T @ x) / np.outer(size, size))
+    rank = rank_of((x.T @ x) / np.outer(size, size))
     pool = _pool(x, units, threshold, rank)
     rows = x[pool] / size
     rows /= np.maximum(np.sqrt((rows**2).sum(axis=1, keepdims=True)), 1e-300)
     owner = pool if units is None else units[pool]
     left = np.ones(len(pool), bool)
     for _ in range(threshold):
-        found = _independent(rows, left, rank)
+        found = independent(rows, left, rank)
         if found is None:
             return Spread(False, _alone(x, size, rows, left, units, threshold))
         left &= ~np.isin(owner, owner[found])
@@ -141,7 +141,8 @@ def number_of_units(inside: NDArray[np.bool_], units: NDArray[np.int32] | None) 
     return int(np.count_nonzero(np.bincount(units[inside])))
 
 
-def _rank(gram: Numbers) -> int:
+def rank_of(gram: Numbers) -> int:
+    """The rank of a matrix of products of columns that are of about the same size."""
     values = np.linalg.eigvalsh(gram)
     return int((values > 1e-12 * values.max(initial=0)).sum())
 
@@ -170,7 +171,7 @@ def _pool(
     return pool[np.argsort(rare, kind="stable")]
 
 
-def _independent(rows: Numbers, left: NDArray[np.bool_], rank: int) -> NDArray[np.intp] | None:
+def independent(rows: Numbers, left: NDArray[np.bool_], rank: int) -> NDArray[np.intp] | None:
     """So many independent records of those that are left, the first that there are."""
     at = np.flatnonzero(left)
     rest = rows[at].copy()

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.attack.row_space import RowSpace
+from diskret.attack.singled_out import Found, Limit, Members, fewest_units, unsafe_sum
 from diskret.outputs.differences import Difference, Known, Statements, worst_of
 from diskret.outputs.profile import Profile
-from diskret.outputs.row_space import RowSpace
-from diskret.outputs.search import Found, Limit, Members, fewest_units, unsafe_sum
+
+_FEW = 3  # records that any two variables agree on in some unit of measurement
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,9 @@ class ToldSums:
 
     values: NDArray[np.float64]
     parts: tuple[int, ...]
+
+
+_SAMPLE = 1000  # records that show at once that two variables differ
 
 
 def variables(values: Sequence[NDArray[np.float64] | None]) -> list[ToldSums]:
@@ -54,7 +59,10 @@ def variables(values: Sequence[NDArray[np.float64] | None]) -> list[ToldSums]:
 
 
 def _scale(known: NDArray[np.float64], own: NDArray[np.float64]) -> float:
-    """What the known values are multiplied by to be these; 0: they are others, or share nothing."""
+    """What the known values are multiplied by to be these; 0: they are others, or share little."""
+    step = max(len(own) // _SAMPLE, 1)
+    if step > 1 and _differ(known[::step], own[::step], float(np.nanmax(np.abs(own), initial=0))):
+        return 0.0
     both = ~np.isnan(known) & ~np.isnan(own)
     first, second = known[both], own[both]
     if not len(first) or not first.any() or not second.any():
@@ -62,7 +70,22 @@ def _scale(known: NDArray[np.float64], own: NDArray[np.float64]) -> float:
     largest = int(np.abs(first).argmax())
     scale = float(second[largest] / first[largest])
     close = np.abs(second - scale * first) <= 1e-9 * np.abs(second[largest])
-    return scale if close.all() else 0.0
+    few = np.count_nonzero(first) < _FEW and abs(scale - 1) > 1e-9
+    return scale if close.all() and not few else 0.0
+
+
+def _differ(known: NDArray[np.float64], own: NDArray[np.float64], largest: float) -> bool:
+    """Whether some records show that no factor makes these of the known values.
+
+    If all are within 1e-9 of the largest, these are within twice that by the factor of one of them.
+    """
+    both = ~np.isnan(known) & ~np.isnan(own) & (known != 0)
+    first, second = known[both], own[both]
+    if not len(first):
+        return False
+    at = int(np.abs(first).argmax())
+    gap = np.abs(second - second[at] / first[at] * first)
+    return bool((gap > 3e-9 * largest).any())
 
 
 def unsafe_difference(

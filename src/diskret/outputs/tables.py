@@ -17,6 +17,7 @@ from diskret.outputs.groups import Axis, Groups
 from diskret.outputs.hiding import hideable
 from diskret.outputs.judge_cells import STATISTICS, UNKNOWN, Part
 from diskret.outputs.judged import judged
+from diskret.outputs.polars_tables import all_polars, to_pandas, to_polars
 from diskret.outputs.profile import Profile
 from diskret.outputs.records import axis_of, check_index, numbers_of
 from diskret.outputs.units import units_of
@@ -41,8 +42,10 @@ def crosstab(
     Parameters
     ----------
     index, columns
-        A pandas Series, or a list of them: the variables of the rows and of the columns. Their
-        indexes must be the same, as they are for columns of one frame.
+        A Series of pandas, or a list of them: the variables of the rows and of the columns. Their
+        indexes must be the same, as they are for columns of one frame. Or Series of Polars: the
+        table has the same cells and totals, as a Polars frame; without an index a `Project`
+        takes it only if it is of all records.
     values
         A Series of numbers; None: records are counted.
     aggfunc
@@ -84,6 +87,9 @@ def crosstab(
     import pandas as pd
 
     rules = Profile.read(profile)
+    polars = all_polars([*_several(index), *_several(columns), *_several(values)])
+    if polars:
+        index, columns, values = to_pandas(index), to_pandas(columns), to_pandas(values)
     rows, across = _variables(index, "index"), _variables(columns, "columns")
     _check_same_records([*rows, *across, values])
     if (values is None) != (aggfunc is None):
@@ -93,17 +99,18 @@ def crosstab(
     groups = Groups(tuple(Axis.joined(side) for side in sides), len(rows[0]))
     counting = STATISTICS.get(statistic, UNKNOWN).kind == "frequencies"
     numbers = None if values is None or counting else numbers_of(values)
-    output = filled(groups, [rows, across], values, aggfunc, margins, normalize)
-    if output is None:
-        output = pd.crosstab(
-            index, columns, values=values, aggfunc=aggfunc, margins=margins, normalize=normalize
-        )
     counted = None if values is None or statistic != "count" else ~np.asarray(values.isna())
     units = units_of(unit, rows[0].index, len(rows[0]))
     inner = groups.cells(numbers, units, counted)
     totals = [inner.together(one.names, one.into) for one in groups.totals] if margins else []
+    cells = [inner, *totals]
+    output = filled(groups, [rows, across], values, aggfunc, margins, normalize, cells)
+    if output is None:
+        output = pd.crosstab(
+            index, columns, values=values, aggfunc=aggfunc, margins=margins, normalize=normalize
+        )
     variable = "" if values is None else str(values.name)
-    part = Part(STATISTICS.get(statistic, UNKNOWN), [inner, *totals], groups.shape, variable)
+    part = Part(STATISTICS.get(statistic, UNKNOWN), cells, groups.shape, variable)
     lost = [
         str(one.name)
         for one, axis in zip([*rows, *across], [*sides[0], *sides[1]], strict=True)
@@ -111,9 +118,10 @@ def crosstab(
     ]
     series = [*rows, *across, *([] if values is None else [values])]
     made_from = {str(one.name): one for one in series}
-    judge = partial(
-        judged, profile=rules, rows=rows[0].index, made_from=made_from, without_code=lost
-    )
+    named = None if polars else rows[0].index
+    judge: Any = partial(judged, profile=rules, rows=named, made_from=made_from, without_code=lost)
+    if polars:
+        judge = partial(_as_polars, judge)
     if normalize is not False:
         return judge(output, [part])
     return hideable(judge, output, [part], groups, (len(rows), len(across)), rules)
@@ -167,6 +175,14 @@ def suppressed(
     return table.suppress(decimals=decimals)
 
 
+def _as_polars(judge: Callable[[Any, Any], Checked], output: Any, parts: Any) -> Checked:
+    return judge(to_polars(output), parts)
+
+
+def _several(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
+
+
 def _variables(given: Any, argument: str) -> list[pd.Series[Any]]:
     import pandas as pd
 
@@ -174,7 +190,7 @@ def _variables(given: Any, argument: str) -> list[pd.Series[Any]]:
     for one in several:
         if not isinstance(one, pd.Series):
             raise InputError(
-                f'{argument}= must be a pandas Series such as df["region"], or a list of them, '
+                f'{argument}= must be a Series such as df["region"], or a list of them, '
                 f"not {type(one).__name__}"
             )
     if not several:

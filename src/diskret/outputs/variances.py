@@ -80,7 +80,7 @@ def anova(
     for term, beside in _terms(spec, typ):
         at = np.r_[tuple(spec.term_slices[one] for one in (*beside, term))]
         x = np.asfortranarray(fit.x[:, at])
-        own = influence(x, fit.working, units, rules.threshold, float(rules.leverage)).few
+        own = influence(x, fit.working, units, rules.threshold, rules.own_share).few
         if own[len(own) - len(np.r_[spec.term_slices[term]]) :].any():
             blanks = {"threshold": rules.threshold}
             few.append(Finding("weight", rules.verdict("weight"), ((term.name(),),), blanks))

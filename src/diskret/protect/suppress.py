@@ -179,7 +179,8 @@ def suppress(
         Name of the published table and its files; by default the measure's name. For
         several tables a list; by default measure and variables.
     progress
-        Called with ``("suppress" | "publish again" | "prove" | "attack", done, total)``.
+        Called with ``("suppress" | "publish again" | "cheaper" | "prove" | "attack", done,
+        total)``, at least every few seconds.
 
     Returns
     -------

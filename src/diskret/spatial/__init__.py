@@ -1,5 +1,8 @@
-"""Statistics by place: grids, and coarser cells where they are unsafe."""
+"""Statistics by place: grids, wider cells where they are unsafe, several geographies at once."""
 
+from diskret.spatial.differences import Difference as Difference
+from diskret.spatial.differences import Differences as Differences
+from diskret.spatial.differences import differences as differences
 from diskret.spatial.grid import Grid as Grid
 from diskret.spatial.points import locate as locate
 from diskret.spatial.quadtree import quadtree as quadtree

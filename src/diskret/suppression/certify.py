@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import Proposals, Requirements
-from diskret.parallel import in_order
+from diskret.parallel import in_order, nothing
 from diskret.suppression.blocks import Blocks, hide_in_blocks
 from diskret.suppression.changeable import Changeable, changeable
 from diskret.suppression.changes import Change, Part, Reach, checked, part, part_of
@@ -28,6 +28,7 @@ def certify(
     hidden: NDArray[np.bool_],
     one_by_one: bool = True,
     seconds: Callable[[], float] | None = None,
+    waiting: Callable[[], None] = nothing,
 ) -> Reach:
     """Show how far the `hidden` groups can move, as far as it is required.
 
@@ -36,10 +37,10 @@ def certify(
     shown stays true if more is hidden.
 
     `hidden`: which groups are suppressed, bool, ``(g,)``. `seconds`: time left; None: all that it
-    takes.
+    takes. `waiting`: called from time to time.
     """
     reach = Reach(len(cells.down))
-    reach.by = tuple(show(cells, hidden, reach, one_by_one, seconds))
+    reach.by = tuple(show(cells, hidden, reach, one_by_one, seconds, waiting))
     return reach
 
 
@@ -49,6 +50,7 @@ def show(
     reach: Reach,
     one_by_one: bool = True,
     seconds: Callable[[], float] | None = None,
+    waiting: Callable[[], None] = nothing,
 ) -> list[Change]:
     """Add to `reach` what the `hidden` groups can show of what is missing; the changes found.
 
@@ -57,6 +59,7 @@ def show(
     bundles = in_order(
         lambda groups: _show(cells, part_of(cells, groups), reach, one_by_one, seconds),
         _bundles(part(cells, hidden)),
+        waiting,
     )
     return [change for found in bundles for change in found]
 
@@ -190,7 +193,9 @@ def propose(problem: Problem, suppressed: NDArray[np.bool_]) -> Proposals:
     primary = np.zeros(len(cells.down), dtype=bool)
     primary[cells.group[own & (cells.group >= 0)]] = True
     reach = Reach(len(cells.down))
-    changes = show(cells, primary, reach, one_by_one=False, seconds=within.seconds)
+    changes = show(
+        cells, primary, reach, one_by_one=False, seconds=within.seconds, waiting=problem.waiting
+    )
     blocks = Blocks(problem.system.tables, cells.group)
     everything = np.ones(len(cells.down), dtype=bool)
     changes += hide_in_blocks(within, cells, blocks, everything, reach, share=1.0, whole=False)

@@ -124,7 +124,8 @@ def _again(
         search.hide(np.searchsorted(here.cell, new))
         changes.append(change)
 
-    for group in todo[np.argsort(-order[todo], kind="stable")].tolist():
+    for done, group in enumerate(todo[np.argsort(-order[todo], kind="stable")].tolist()):
+        problem.progress("cheaper", done, len(todo))
         if not reach.misses(cells, group):
             continue
         if problem.seconds() <= 0 or (until is not None and time.monotonic() > until):
@@ -144,6 +145,7 @@ def _again(
             take(change)
             if not reach.misses(cells, group):
                 break
+    problem.progress("cheaper", len(todo), len(todo))
     return changes, search.work
 
 

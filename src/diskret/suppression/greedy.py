@@ -45,7 +45,7 @@ def sequential(problem: Problem) -> Pattern:
     """
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary, seconds=problem.seconds)
+    certified = certify(cells, cells.primary, seconds=problem.seconds, waiting=problem.waiting)
     found = safe(problem, cells, cells.primary | cells.started, certified)
     return found.pattern(problem, cells, "sequential")
 
@@ -71,7 +71,9 @@ def modular(problem: Problem) -> Pattern:
     cells = changeable(problem)
     refuse_fixed(problem, cells)
     # what random directions leave open is asked for in the blocks, at no more cost
-    certified = certify(cells, cells.primary, one_by_one=False, seconds=problem.seconds)
+    certified = certify(
+        cells, cells.primary, one_by_one=False, seconds=problem.seconds, waiting=problem.waiting
+    )
     blocks = Blocks(problem.system.tables, cells.group)
     found = safe(problem, cells, cells.primary | cells.started, certified, blocks=blocks)
     return found.pattern(problem, cells, "modular")
@@ -81,7 +83,9 @@ def untidied(problem: Problem) -> Pattern:
     """The first safe pattern of [`modular`][diskret.suppression.modular]: it hides some more."""
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary, one_by_one=False, seconds=problem.seconds)
+    certified = certify(
+        cells, cells.primary, one_by_one=False, seconds=problem.seconds, waiting=problem.waiting
+    )
     blocks = Blocks(problem.system.tables, cells.group)
     hidden, _ = _hide(problem, cells, cells.primary | cells.started, certified, (), blocks)
     return Pattern(cells.of_cells(hidden), "untidied", complete=False)

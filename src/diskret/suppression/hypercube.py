@@ -43,7 +43,7 @@ def hypercube(problem: Problem) -> Pattern:
     table = _table(problem)
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary, seconds=problem.seconds)
+    certified = certify(cells, cells.primary, seconds=problem.seconds, waiting=problem.waiting)
     corners = covered(problem, cells, table)
     hidden = cells.primary | cells.started
     hidden[cells.group[corners]] = True

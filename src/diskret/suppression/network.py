@@ -43,7 +43,7 @@ def network(problem: Problem) -> Pattern:
     arcs = arcs_of(table)
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary, seconds=problem.seconds)
+    certified = certify(cells, cells.primary, seconds=problem.seconds, waiting=problem.waiting)
     hidden = cells.primary | cells.started
     cycles = Cycles(arcs, cells.group, cells.down, cells.up, prices(problem), hidden)
     hidden, changes = _protected(problem, cells, cycles, hidden, certified.copy())

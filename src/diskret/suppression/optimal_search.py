@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from math import ceil, gcd, inf
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from scipy import sparse
 
 from diskret.attack import Proposals
 from diskret.errors import ProtectionError
+from diskret.parallel import meanwhile
 from diskret.progress import silent
 from diskret.suppression.attack_cuts import Attacks
 from diskret.suppression.blame import refuse_fixed
@@ -28,6 +30,7 @@ from diskret.suppression.search import Search, fulfil
 from diskret.suppression.surroundings import neighbours
 from diskret.suppression.zero_one_program import Cut, Master
 
+_Found = TypeVar("_Found")
 #: A pattern is taken for the cheapest if no other costs less by more than this share.
 _GAP = 1e-4
 #: Whole choices are best up to this share of the gap that is open, or of their cost.
@@ -71,7 +74,9 @@ class Closing:
         self.problem = problem
         self.cells = cells = changeable(problem)
         refuse_fixed(problem, cells)
-        self.certified = certify(cells, cells.primary, seconds=problem.seconds)
+        self.certified = certify(
+            cells, cells.primary, seconds=problem.seconds, waiting=problem.waiting
+        )
         cost = problem.cost.copy()
         cost[problem.requirements.cell] = 0
         inside = cells.group >= 0
@@ -146,7 +151,8 @@ class Closing:
         if self.safe and self.lower >= self.target:
             return
         shown = self.certified.copy()
-        show(self.cells, self.cells.primary | self.free, shown, seconds=self.seconds)
+        known = self.cells.primary | self.free
+        show(self.cells, known, shown, seconds=self.seconds, waiting=self._tell)
         fixed = self.cells.primary | self.free
         totals = np.bincount(
             self.cells.equations.indices[self.cells.equations.data > 0], minlength=len(fixed)
@@ -161,7 +167,7 @@ class Closing:
         start = self.seconds()
         x, settled = self._fractions(0.0 if start == inf else _KEPT * start)
         if np.all((x < 1e-6) | (x > 1 - 1e-6)):
-            cuts, hidden = self._judge(x > 0.5)
+            cuts, hidden = self._aloud(lambda: self._judge(x > 0.5))
             self.master.add(cuts)
             if hidden is not None:
                 self._accept(hidden)
@@ -188,11 +194,15 @@ class Closing:
         changes: list[Change] = []
         if not self._large(self.hidden):
             reach = self.certified.copy()
-            changes = show(self.cells, self.hidden, reach, one_by_one=False, seconds=self.seconds)
+            changes = self._aloud(
+                lambda: show(self.cells, self.hidden, reach, False, seconds=self.seconds)
+            )
         # a solver in trouble, or time that runs out, leaves the pattern as it is
         with suppress(ProtectionError):
-            found = safe(
-                self.quiet, self.cells, self.hidden, self.certified, changes, blocks=self.blocks
+            found = self._aloud(
+                lambda: safe(
+                    self.quiet, self.cells, self.hidden, self.certified, changes, blocks=self.blocks
+                )
             )
             if self._cost_of(found.hidden) <= self.upper:
                 self.hidden, self.upper = found.hidden, self._cost_of(found.hidden)
@@ -200,12 +210,19 @@ class Closing:
 
     def _raise(self, bound: float) -> None:
         self.lower = max(self.lower, min(bound / (1 + _SURCHARGE), self.dropped, self.upper))
+        self._tell()
+
+    def _tell(self) -> None:
         self.problem.progress("prove", min(int(100 * self.lower / (self.upper or 1)), 100), 100)
+
+    def _aloud(self, work: Callable[[], _Found]) -> _Found:
+        """Do something that may take long while others are told that the search goes on."""
+        return meanwhile(work, self._tell)
 
     def _relaxed(self) -> tuple[NDArray[np.float64] | None, float, NDArray[np.float64]]:
         """The best choice in fractions if there is any, its bound, and reduced costs."""
         self.problem.work.step()
-        choice, reduced = self.master.relaxed(self.seconds())
+        choice, reduced = self._aloud(lambda: self.master.relaxed(self.seconds()))
         self._raise(choice.bound)
         return choice.x, choice.bound, reduced
 
@@ -227,8 +244,9 @@ class Closing:
             gap = min(self.upper - before, before)
             stalled = 0 if self.lower - before > _RISE * gap else stalled + 1
             self._drop(bound, reduced)
-            cuts = self.attacks.companions(x)
-            cuts += self.attacks.of_fractions(x)
+            cuts = self._aloud(
+                lambda x=x: self.attacks.companions(x) + self.attacks.of_fractions(x)
+            )
             if not cuts:
                 break
             self.master.add(cuts)
@@ -240,12 +258,13 @@ class Closing:
         gap = max(open_share * _ROUGH, _FINE)
         before = self.lower
         self.problem.work.step()
-        choice = self.master.whole(self.slice * self.seconds(), self.hidden, gap)
+        seconds = self.slice * self.seconds()
+        choice = self._aloud(lambda: self.master.whole(seconds, self.hidden, gap))
         self._settle()
         self._raise(choice.bound)
         if choice.x is None or self.lower >= self.target:
             return choice.x is not None or choice.bound == inf
-        cuts = self.attacks.of_choice(choice.x) + self.attacks.companions(choice.x)
+        cuts = self._lacking(choice.x)
         if cuts:
             self.master.add(cuts)
             self._complete(choice.x > 0.5)
@@ -257,7 +276,8 @@ class Closing:
             self._fractions(kept)
             return True
         cost, some = self.upper, self.slice < 1.0
-        cuts, hidden = self._judge(choice.x > 0.5)
+        whole = choice.x > 0.5
+        cuts, hidden = self._aloud(lambda: self._judge(whole))
         self.master.add(cuts)
         if hidden is not None:
             self._accept(hidden)
@@ -267,14 +287,20 @@ class Closing:
         new = self.upper < cost or self.lower > before or some
         return bool(cuts) or (hidden is not None and new)
 
+    def _lacking(self, choice: NDArray[np.float64]) -> list[Cut]:
+        """What a whole choice lacks, as far as attacks in fractions tell."""
+        return self._aloud(lambda: self.attacks.of_choice(choice) + self.attacks.companions(choice))
+
     def _complete(self, chosen: NDArray[np.bool_]) -> None:
         """What a whole choice lacks even if the cheapest groups are added that it needs."""
         for _ in range(_ADDING):
             more = ~chosen & ~self.attacks.fixed
-            choice = self.master.best_within(chosen, more, self.seconds(), _ROUGH)
+            choice = self._aloud(
+                lambda more=more: self.master.best_within(chosen, more, self.seconds(), _ROUGH)
+            )
             if choice is None:
                 return
-            cuts = self.attacks.of_choice(choice) + self.attacks.companions(choice)
+            cuts = self._lacking(choice)
             if not cuts:
                 return
             self.master.add(cuts)
@@ -306,13 +332,14 @@ class Closing:
         """The best pattern that differs in a block, if a few choices lead to one."""
         for tries in range(1, _TRIES + 1):
             self.problem.work.step()
+            self._tell()
             choice = self.master.best_within(self.hidden, here, self.seconds() - kept, _BLOCK_GAP)
             if choice is None or self.seconds() <= kept:
                 return
             # a choice that hides less than the pattern does, but lacks something
             if self._cost_of(choice > 0.5) > self.upper - max(0.5 * self.step, 1e-9 * self.upper):
                 return
-            cuts = self.attacks.of_choice(choice) + self.attacks.companions(choice)
+            cuts = self._lacking(choice)
             if not cuts:
                 cuts, hidden = self._judge(choice > 0.5)
                 if hidden is not None:
@@ -333,7 +360,7 @@ class Closing:
     def _repair(self, x: NDArray[np.float64], tidy: bool = True) -> None:
         """A safe pattern near a choice in fractions, if there is time and need for one."""
         if not ((self.safe and self.lower >= self.target) or self.seconds() <= 0):
-            self._take(self._repaired(self.quiet, x, tidy))
+            self._take(self._aloud(lambda: self._repaired(self.quiet, x, tidy)))
 
     def _repair_meanwhile(self, x: NDArray[np.float64], tidy: bool) -> None:
         """The same while other things are done, until it is asked for.

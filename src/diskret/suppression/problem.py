@@ -73,6 +73,10 @@ class Problem:
         """Whether a deadline or a budget ends the search."""
         return self.deadline.limited or self.work.budget is not None
 
+    def waiting(self) -> None:
+        """Report that the search has not begun to hide anything yet, but goes on."""
+        self.progress("suppress", 0, max(len(self.requirements.cell), 1))
+
     def seconds(self) -> float:
         """Time left; 0 if the budget is used up, inf if nothing limits it."""
         return self.deadline.seconds() if self.work.left else 0.0

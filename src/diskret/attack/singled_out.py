@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from diskret.outputs.row_space import RowSpace
+    from diskret.attack.row_space import RowSpace
 
 _NODES = 3_000_000
+_MORE = 200_000  # steps for sets in which atoms are taken twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +101,7 @@ def fewest_units(
     members: Members,
     threshold: int,
     signed: bool,
+    start: int | None = None,
 ) -> Found:
     """The singled-out set of the fewest units, if they are fewer than the threshold.
 
@@ -116,18 +118,25 @@ def fewest_units(
         The fewest units that are no problem.
     signed
         Whether atoms may also be subtracted, as sums of values may be.
+    start
+        An atom that the set must hold; None: any.
     """
     sizes = np.diff(members.begins)
     starts = np.flatnonzero(sizes < threshold)
+    if start is not None:
+        starts = starts[starts == start]
     starts = starts[np.argsort(sizes[starts], kind="stable")]
     spare = np.where(sizes < threshold, 0.0, -1.0)
-    return _search(
-        space, known, members, spare, starts, np.full(len(starts), -1), signed, threshold, None
-    )
+    targets = np.full(len(starts), -1)
+    return _once_or_twice(space, known, members, spare, starts, targets, signed, threshold, None)
 
 
 def unsafe_sum(
-    space: RowSpace, known: tuple[RowSpace, RowSpace], members: Members, limit: Limit
+    space: RowSpace,
+    known: tuple[RowSpace, RowSpace],
+    members: Members,
+    limit: Limit,
+    only: tuple[int, int] | None = None,
 ) -> Found:
     """A singled-out sum, atoms added or subtracted, in which one unit is known too well.
 
@@ -137,6 +146,8 @@ def unsafe_sum(
         As for `fewest_units`; of cells whose sums are told, with what units contribute to them.
     limit
         When others leave too little.
+    only
+        A unit that is to be known too well, and an atom that holds it; None: any.
     """
     atoms = members.atoms
     total = np.bincount(members.unit, members.amount)
@@ -149,14 +160,17 @@ def unsafe_sum(
     bound = limit.share * total * (1 + limit.together * limit.others)
     # the last digits of sums never hide what is unsafe
     possible = (spare[atoms] * (1 - 1e-9) <= bound[members.unit]) & (total[members.unit] > 0)
+    if only is not None:
+        possible &= (members.unit == only[0]) & (atoms == only[1])
     pairs = np.flatnonzero(possible)
     pairs = pairs[np.lexsort((atoms[pairs], members.unit[pairs]))]
-    return _search(
-        space, known, members, spare * (1 - 1e-9), atoms[pairs], members.unit[pairs], True, 0, limit
+    starts, targets = atoms[pairs], members.unit[pairs]
+    return _once_or_twice(
+        space, known, members, spare * (1 - 1e-9), starts, targets, True, 0, limit
     )
 
 
-def _search(
+def _once_or_twice(
     space: RowSpace,
     known: tuple[RowSpace, RowSpace],
     members: Members,
@@ -167,7 +181,36 @@ def _search(
     threshold: int,
     limit: Limit | None,
 ) -> Found:
-    from diskret.outputs.search_kernels import search
+    """A set of atoms; where there is none, one of which some are taken twice, as in ``2 a + b``.
+
+    Such sets are rare. For them the number of steps is small, and no set that is not found in so
+    many is said to be found or not.
+    """
+    found = _search(
+        space, known, members, spare, starts, targets, signed, 1, _NODES, threshold, limit
+    )
+    if found.atoms is not None or found.unresolved:
+        return found
+    more = _search(
+        space, known, members, spare, starts, targets, signed, 2, _MORE, threshold, limit
+    )
+    return found if more.atoms is None else more
+
+
+def _search(
+    space: RowSpace,
+    known: tuple[RowSpace, RowSpace],
+    members: Members,
+    spare: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    signed: bool,
+    most: int,
+    nodes: int,
+    threshold: int,
+    limit: Limit | None,
+) -> Found:
+    from diskret.attack.singled_out_kernels import search
 
     if not len(starts):
         return Found()
@@ -191,11 +234,12 @@ def _search(
         starts.astype(np.int64),
         targets.astype(np.int64),
         signed,
+        most,
         threshold,
         rule.others,
         rule.share,
         rule.together,
-        _NODES,
+        nodes,
     )
     if state < 0:
         return Found(unresolved=True)

@@ -11,7 +11,7 @@ from scipy import sparse
 _PRIME = 2**31 - 1
 _WORK = 3 * 10**9  # entries of the matrix times its rows
 _SMALL = 10**6  # entries beyond are no fractions of few units
-_SCALES = 12
+_SCALES = (*range(1, 13), 16, 18, 20, 24, 30, 36, 40, 48, 60, 72, 120, 180, 240, 360, 720)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class RowSpace:
 
     @classmethod
     def of(cls, cells: sparse.csr_array) -> RowSpace | None:
-        """The combinations of cells of zeros and ones; None: not found, or the work is too much.
+        """The combinations of cells of small whole numbers; None: not found, or too much work.
 
         Elimination is modulo a prime. Its result is lifted to whole numbers and accepted only if
         it makes every cell again, in whole numbers: then both have the same combinations, for the
@@ -50,12 +50,12 @@ class RowSpace:
         if number * number * atoms > _WORK:
             return None
         dense = cells.toarray().astype(np.int64)
-        reduced = dense.copy()
-        from diskret.outputs.search_kernels import eliminate
+        reduced = dense % _PRIME
+        from diskret.attack.singled_out_kernels import eliminate
 
         order, pivots = eliminate(reduced)
         rows = reduced[: len(pivots)]
-        for scale in range(1, _SCALES + 1):
+        for scale in _SCALES:
             lifted = rows * scale % _PRIME
             lifted[lifted > _PRIME // 2] -= _PRIME
             if (np.abs(lifted) < _SMALL).all() and (
