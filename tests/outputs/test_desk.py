@@ -3,8 +3,11 @@
 import dataclasses
 import json
 import multiprocessing
+import os
 import shutil
 import sqlite3
+from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -332,6 +335,70 @@ def test_a_bundle_is_complete_or_not_there(place, desk, tmp_path, monkeypatch):
     assert [one.happened for one in desk.history("towns")][-1] == "accepted"
 
 
+# ── the report ──────────────────────────────────────────────────────────────────────
+
+
+def reported(place, keys):
+    """A project with a result that was accepted, one that was excepted and one that waits."""
+    frame = people()
+    project = made(place, keys)
+    project.accept(project.check(crosstab, frame.town, frame["all"]), "everybody", who="Lee")
+    rest = frame[frame.index != 3]
+    project.submit(project.check(crosstab, rest.town, rest["all"]), "=cmd <b>", who="Kim")
+    return project
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_report_tells_all_to_the_office_and_nobody_else(place, desk, tmp_path, language):
+    reported(place, desk.keys)
+    desk.comment("towns", "=cmd <b>", "looks <i>odd</i>", who="Lee")
+    folder = desk.report("towns", tmp_path / "report", language=language)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    rows = pd.read_csv(folder / "report.csv")
+    found = desk.judged("towns", "=cmd <b>").reasons(language)
+    assert found
+    for reason in found:
+        assert escape(reason, quote=True) in page and reason in [*rows.iloc[:, 6]]
+    assert "<b>" not in page.partition("<h1>")[2] and "<i>" not in page
+    assert [*rows.iloc[:, 0]] == ["everybody", *["'=cmd <b>"] * len(found)]
+    for words in ("looks &lt;i&gt;odd&lt;/i&gt;", "Kim", "Lee", "SHA-256"):
+        assert words in page
+    assert {one.name for one in folder.iterdir()} == {"report.html", "report.csv"}
+    if os.name == "posix":
+        assert folder.stat().st_mode & 0o077 == 0
+        assert all(one.stat().st_mode & 0o077 == 0 for one in folder.iterdir())
+    desk.decide("towns", "=cmd <b>", "refuse", who="Lee", why="one person")
+    again = desk.report("towns", folder, language=language)
+    assert "one person" in (again / "report.html").read_text(encoding="utf-8")
+    assert len([*tmp_path.glob(".*")]) == 0
+
+
+def test_reasons_are_in_the_words_of_the_profile(place, desk, tmp_path):
+    frame = people()
+    rules = replace(RULES, wording={"threshold": {"en": "Our centre asks for ten."}})
+    project = Project.create("words", place, frame, profile=rules, keys=desk.keys, who="Lee")
+    few = frame[:3]
+    project.submit(project.check(crosstab, few.town, few["all"]), "few", who="Kim")
+    page = desk.report("words", tmp_path / "report") / "report.html"
+    assert "Our centre asks for ten. Here: A, x" in page.read_text(encoding="utf-8")
+
+
+def test_a_report_never_gets_into_what_leaves(place, desk, tmp_path):
+    reported(place, desk.keys)
+    out = desk.release("towns", tmp_path / "out", who="Lee")
+    for folder in (out, out / "public", out / "public" / "report", out / "internal"):
+        with pytest.raises(InputError, match="part of a release"):
+            desk.report("towns", folder)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").write_text("x")
+    for folder in (tmp_path / "other", tmp_path / "other" / "mine.txt"):
+        with pytest.raises(InputError, match="something else than a report"):
+            desk.report("towns", folder)
+    with pytest.raises(InputError, match="nothing can be written"):
+        desk.report("towns", tmp_path / "not" / "there")
+    verify(out, keys=desk.keys)
+
+
 # ── the command ─────────────────────────────────────────────────────────────────────
 
 
@@ -356,5 +423,8 @@ def test_the_desk_from_the_command_line(place, desk, tmp_path, monkeypatch):
     folder = str(tmp_path / "out")
     assert run("release", "towns", "--folder", folder, "--who", "Lee").exit_code == 0
     assert "looks fine" in run("history", "towns").output
+    report = str(tmp_path / "report")
+    assert run("report", "towns", "--folder", report, "--language", "de").exit_code == 0
+    assert "Vertraulich" in (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     verified = CliRunner().invoke(app, ["verify", folder])
     assert verified.exit_code == 0 and "everybody" in verified.output

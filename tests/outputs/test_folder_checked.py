@@ -153,6 +153,8 @@ def test_a_chart_sheet_is_not_passed_over(tmp_path):
     book.save(tmp_path / "plain.xlsx")
     assert checks(tmp_path, "plain.xlsx")["unknown"] == {
         ("xl/charts/chart1.xml",),
+        ("xl/chartsheets/sheet1.xml",),
+        ("xl/drawings/drawing1.xml",),
         ("Sheet1",),
         ("graph",),
     }
@@ -227,7 +229,7 @@ def test_large_files_are_told(tmp_path):
     assert checks(tmp_path, "bomb.xlsx").keys() == {"too_big"}
 
 
-@pytest.mark.parametrize("name", ["a.tex", "a.log", "a.html", "a.ipynb", "a.svg", "a", "a.xyz"])
+@pytest.mark.parametrize("name", ["a.svg", "a", "a.xyz", "a.docx"])
 def test_what_is_not_understood_is_for_a_person(tmp_path, name):
     (tmp_path / name).write_text("N 120")
     checked = folder(tmp_path).files[name]

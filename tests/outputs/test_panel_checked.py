@@ -1,9 +1,14 @@
 """Fixed effects: a regressor counts where it changes, and an effect is a mean of few records."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from hypothesis import given
+from hypothesis import strategies as st
+from profiles import examples
 
 import diskret as dk
 from diskret.errors import InputError
@@ -117,3 +122,41 @@ def test_wrong_input_is_refused():
     data.loc[3, "firm"] = np.nan
     with pytest.raises(InputError, match="is missing in record 3"):
         dk.check.panel("sales ~ staff", data, entity="firm")
+
+
+def within_rank(data, names, kept):
+    """Rank of regressors and dummies of years beyond the means of the firms, of some firms."""
+    own = data[data.firm.isin(kept)]
+    table = pd.concat([own[names], pd.get_dummies(own.year, dtype=float).iloc[:, 1:]], axis=1)
+    inside = (table - table.groupby(own.firm).transform("mean")).to_numpy()
+    return np.linalg.matrix_rank(inside, tol=1e-8)
+
+
+@examples(40)
+@given(st.integers(0, 10**6))
+def test_no_panel_passes_that_few_firms_are_alone_in(seed):
+    """All sets of firms are taken away by hand: does a regressor or a year say nothing then?"""
+    draw = np.random.default_rng(seed)
+    data = years(firms=int(draw.integers(8, 12)), each=3)
+    data["year"] = np.tile([2001, 2002, 2003], len(data) // 3)
+    data["sales"] = draw.normal(100, 9, len(data))
+    moved = draw.random(len(data)) < draw.choice([0.05, 0.1, 0.5])
+    data["some"] = (draw.random(len(data)) < 0.3) * data.firm + moved * 1.0
+    data["late"] = ((data.year == 2003) ^ moved) * 1.0
+    data = data[draw.random(len(data)) < 0.9]
+    names = ["staff", *draw.choice(["some", "late"], draw.integers(1, 3), replace=False)]
+    rules = dk.check.Profile(threshold=3, freedom=1, dominance=None, p_percent=None)
+    firms = data.firm.unique()
+    whole = within_rank(data, names, firms)
+    alone = any(
+        within_rank(data, names, [one for one in firms if one not in some]) < whole
+        for size in (1, 2)
+        for some in combinations(firms, size)
+    )
+    formula = "sales ~ " + " + ".join(names)
+    try:
+        checked = dk.check.panel(formula, data, entity="firm", time="year", profile=rules)
+    except InputError:
+        return
+    if alone:
+        assert checked.verdict != "pass"

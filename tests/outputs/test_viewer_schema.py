@@ -22,9 +22,10 @@ import statsmodels.formula.api as smf
 import diskret as dk
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.outputs.bundle import write_bundle
+from diskret.outputs.bundle import CHECKSUMS, leaving, write_bundle
 from diskret.outputs.events import Event, Item
 from diskret.outputs.kept import Submitted
+from diskret.publish.staging import staged
 
 STATUSES = {"pass", "review", "fail"}
 #: Type → kinds of files that the viewer shows of it; none: any.
@@ -225,7 +226,10 @@ def test_files_that_mean_something_to_the_viewer_do_not_leave(tmp_path, name, co
         accepted = Event(1, "p", "accepted", "r", "Lee", when, verdict="pass")
         item = Item("r", "accepted", (accepted,))
         keys = SecretKeys.load(tmp_path / "keys")
-        return write_bundle(tmp_path / "out", "p", [(item, one)], [accepted], keys)
+        files = leaving([(item, one)])
+        with staged(tmp_path / "out", keys, (CHECKSUMS,)) as stage:
+            write_bundle(stage, "p", files, [accepted])
+        return tmp_path / "out"
 
     with pytest.raises(InputError, match=said):
         write(name, content)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from every_family import FAMILIES, KEYS
+from profiles import scaled
 from sealing import reseal
 from test_verify_forged import refresh
 from typer.testing import CliRunner
@@ -55,7 +56,7 @@ def test_a_field_of_another_type_is_refused_in_one_sentence(written, tmp_path, f
     draw = random.Random(family)
     out = shutil.copytree(written[family], tmp_path / "out")
     files = [p for p in sorted(out.glob("*/*.json")) if "settings" not in p.name]
-    for _ in range(14):
+    for _ in range(scaled(14)):
         path = draw.choice(files)
         kept = {p: p.read_bytes() for p in out.glob("*/*")}
         content = json.loads(path.read_text("utf-8"))

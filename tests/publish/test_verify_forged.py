@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from every_family import FAMILIES, KEYS, RULE, counts
+from profiles import scaled
 from sealing import reseal
 
 import diskret as dk
@@ -79,7 +80,7 @@ def test_an_internal_file_in_place_of_a_public_one_is_refused_by_anyone(release,
         and other.read_bytes() != path.read_bytes()
     ]
     kept = {path: path.read_bytes() for path in public.iterdir()}
-    for path, other in random.Random(3).sample(pairs, min(len(pairs), 20)):
+    for path, other in random.Random(3).sample(pairs, min(len(pairs), scaled(20))):
         path.write_bytes(other.read_bytes())
         refresh(public)
         anyone_refuses(public)

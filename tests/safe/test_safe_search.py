@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from profiles import scaled
 from small_problems import score, small_problem
 
 from diskret.errors import InputError, ProofError
@@ -64,14 +65,14 @@ def same(one: SafeFile, other: SafeFile) -> bool:
 @pytest.mark.parametrize("new", [False, True])
 def test_small_files_are_mostly_as_good_as_can_be(new):
     gaps = []
-    for seed in range(8):
+    for seed in range(scaled(8)):
         problem = small_problem(seed, most=24, new=new)
         found = score(problem, search(problem, seed=1))
         best = score(problem, optimal(problem))
         assert found >= best
         gaps.append(found[0] - best[0])
     assert max(gaps) <= 1
-    assert gaps.count(0) >= 6
+    assert gaps.count(0) >= 0.75 * len(gaps)
 
 
 @pytest.mark.slow
@@ -86,7 +87,7 @@ def test_many_small_files_are_mostly_as_good_as_can_be():
 
 def test_longer_searches_deviate_less_and_new_combinations_help():
     found = {
-        (new, sweeps): search(census(12_000, new=new), seed=1, sweeps=sweeps)
+        (new, sweeps): search(census(6_000, new=new), seed=1, sweeps=sweeps)
         for new in (False, True)
         for sweeps in (60, 300)
     }
@@ -207,8 +208,7 @@ def test_buildings_are_counted_beside_dwellings():
     assert np.abs(found.protected - found.original).max() <= 1
 
 
-@pytest.mark.parametrize("new", [False, True])
-@pytest.mark.parametrize("most", [3, 60])
+@pytest.mark.parametrize(("new", "most"), [(False, 60), (True, 3)])
 def test_what_records_count_is_summed_up_beside_them(new, most):
     draw = np.random.default_rng(5)
     n = 1_200
@@ -241,7 +241,7 @@ def test_what_records_count_is_summed_up_beside_them(new, most):
     assert [found.original[cell], found.protected[cell]] == region
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(scaled(6)))
 @pytest.mark.parametrize("new", [False, True])
 def test_sums_on_the_way_are_those_of_the_rows(seed, new, monkeypatch):
     """What the search keeps of each cell is what counting the rows anew gives."""
@@ -323,10 +323,10 @@ class Stop(KeyboardInterrupt):
     pass
 
 
-@pytest.mark.parametrize("at", [1, 17, 64, 119])
+@pytest.mark.parametrize("at", [1, 64, 119])
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_search_goes_on_where_it_stopped(tmp_path, at, inside, monkeypatch):
-    problem, path = census(9_000), tmp_path / "state"
+    problem, path = census(5_000), tmp_path / "state"
     whole = search(problem, seed=5, sweeps=120)
     left = at
 

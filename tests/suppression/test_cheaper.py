@@ -87,7 +87,7 @@ def test_a_budget_ends_at_the_same_safe_pattern_every_time(method: Method):
     free = method(whole)
     steps = whole.work.done
     dearest = np.inf
-    for budget in (*range(steps // 2, steps, max(steps // 6, 1)), steps):
+    for budget in (*range(steps // 2, steps, max(steps // 4, 1)), steps):
         patterns = [
             method(replace(problem(1, (4, 4, 5)), work=Work(budget))).suppressed for _ in range(2)
         ]

@@ -97,7 +97,7 @@ def costs_at_least(least: float, method: Method, problem: Problem) -> bool:
 
 
 def test_the_optimum_of_tiny_tables_is_that_of_all_patterns():
-    protected = compare(range(scaled(70)))
+    protected = compare(range(scaled(120)))
     assert set(protected) == set(SHAPES)
 
 

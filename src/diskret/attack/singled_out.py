@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from diskret.attack.row_space import RowSpace
 
 _NODES = 3_000_000
+_MORE = 200_000  # steps for sets in which atoms are taken twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,7 @@ def fewest_units(
     threshold: int,
     signed: bool,
     start: int | None = None,
+    twice: bool = False,
 ) -> Found:
     """The singled-out set of the fewest units, if they are fewer than the threshold.
 
@@ -119,6 +121,10 @@ def fewest_units(
         Whether atoms may also be subtracted, as sums of values may be.
     start
         An atom that the set must hold; None: any.
+    twice
+        Whether to look, where there is none, for one of which some atoms are taken twice, as in
+        ``2 a + b``. Such sets are rare; no set that is not found in few steps is said to be there
+        or not.
     """
     sizes = np.diff(members.begins)
     starts = np.flatnonzero(sizes < threshold)
@@ -126,8 +132,9 @@ def fewest_units(
         starts = starts[starts == start]
     starts = starts[np.argsort(sizes[starts], kind="stable")]
     spare = np.where(sizes < threshold, 0.0, -1.0)
-    return _search(
-        space, known, members, spare, starts, np.full(len(starts), -1), signed, threshold, None
+    targets = np.full(len(starts), -1)
+    return _once_or_twice(
+        space, known, members, spare, starts, targets, signed, threshold, None, twice
     )
 
 
@@ -137,6 +144,7 @@ def unsafe_sum(
     members: Members,
     limit: Limit,
     only: tuple[int, int] | None = None,
+    twice: bool = False,
 ) -> Found:
     """A singled-out sum, atoms added or subtracted, in which one unit is known too well.
 
@@ -148,6 +156,8 @@ def unsafe_sum(
         When others leave too little.
     only
         A unit that is to be known too well, and an atom that holds it; None: any.
+    twice
+        As of `fewest_units`.
     """
     atoms = members.atoms
     total = np.bincount(members.unit, members.amount)
@@ -164,9 +174,33 @@ def unsafe_sum(
         possible &= (members.unit == only[0]) & (atoms == only[1])
     pairs = np.flatnonzero(possible)
     pairs = pairs[np.lexsort((atoms[pairs], members.unit[pairs]))]
-    return _search(
-        space, known, members, spare * (1 - 1e-9), atoms[pairs], members.unit[pairs], True, 0, limit
+    starts, targets = atoms[pairs], members.unit[pairs]
+    spare = spare * (1 - 1e-9)
+    return _once_or_twice(space, known, members, spare, starts, targets, True, 0, limit, twice)
+
+
+def _once_or_twice(
+    space: RowSpace,
+    known: tuple[RowSpace, RowSpace],
+    members: Members,
+    spare: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    signed: bool,
+    threshold: int,
+    limit: Limit | None,
+    twice: bool,
+) -> Found:
+    """A set of atoms; where there is none, one of which some are taken twice if that is asked."""
+    found = _search(
+        space, known, members, spare, starts, targets, signed, 1, _NODES, threshold, limit
     )
+    if found.atoms is not None or found.unresolved or not twice:
+        return found
+    more = _search(
+        space, known, members, spare, starts, targets, signed, 2, _MORE, threshold, limit
+    )
+    return found if more.atoms is None else more
 
 
 def _search(
@@ -177,6 +211,8 @@ def _search(
     starts: NDArray[np.int64],
     targets: NDArray[np.int64],
     signed: bool,
+    most: int,
+    nodes: int,
     threshold: int,
     limit: Limit | None,
 ) -> Found:
@@ -204,11 +240,12 @@ def _search(
         starts.astype(np.int64),
         targets.astype(np.int64),
         signed,
+        most,
         threshold,
         rule.others,
         rule.share,
         rule.together,
-        _NODES,
+        nodes,
     )
     if state < 0:
         return Found(unresolved=True)

@@ -142,6 +142,21 @@ def release(
         typer.echo(_told(opened.history(project)[-1], language))
 
 
+@desk.command()
+def report(
+    project: ProjectArgument,
+    folder: Annotated[
+        Path, typer.Option("--folder", help="Gets report.html and report.csv; never leaves.")
+    ],
+    place: LedgerOption,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Write what was checked of a project and why, for the office."""
+    with reported(language, debug):
+        typer.echo(str(_opened(place).report(project, folder, language=language.value)))
+
+
 def _opened(place: str) -> Desk:
     from diskret.outputs.desk import Desk
 
@@ -149,9 +164,6 @@ def _opened(place: str) -> Desk:
 
 
 def _told(event: Event, language: Language) -> str:
-    words = words_in(language, "outputs")
-    said = words.said(
-        f"event.{event.happened}", result=event.result, project=event.project, who=event.who
-    )
-    end = f": {event.why}" if event.why else ""
-    return f"{event.when[:16].replace('T', ' ')}  {said}{end}"
+    from diskret.outputs.desk_report import event_in_words
+
+    return event_in_words(event, language.value)

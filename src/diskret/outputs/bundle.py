@@ -7,16 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from os import PathLike
-from pathlib import Path
 
 from diskret.errors import InputError
-from diskret.keys import SecretKeys
 from diskret.outputs.events import Event, Item
 from diskret.outputs.kept import Submitted
 from diskret.publish.bundle import CHECKSUMS, RESULTS, Leaving, write_public
 from diskret.publish.json_files import write_json
-from diskret.publish.staging import staged, target_of
+from diskret.publish.staging import Stage
 
 #: The file among the office's own that says what happened to the results.
 HISTORY = "desk.json"
@@ -28,20 +25,14 @@ _TAKEN = (RESULTS, CHECKSUMS, "outputs.json", "config.json")
 _TYPES = {"regression": "regression", "file": "custom", "figure": "custom", "unknown": "custom"}
 
 
-def write_bundle(
-    folder: str | PathLike[str],
-    project: str,
-    results: Sequence[tuple[Item, Submitted]],
-    history: Sequence[Event],
-    keys: SecretKeys,
-) -> Path:
-    """Write results into ``public/`` and their history into ``internal/``, or nothing.
+def leaving(results: Sequence[tuple[Item, Submitted]]) -> list[Leaving]:
+    """The files that leave, and what the public part says of them.
 
     Raises
     ------
     InputError
-        Two results have a file of the same name, a name is no name of a file or means something to
-        the SACRO viewer, or the folder holds something else.
+        Two results have a file of the same name, or a name is no name of a file or means something
+        to the SACRO viewer.
     """
     names = Counter(name.casefold() for _, one in results for name in one.files)
     for name, number in names.items():
@@ -57,7 +48,7 @@ def write_bundle(
                     f"{name}: the SACRO viewer would take it for its list of results, for it holds "
                     "version and results; submit it in another form"
                 )
-    leaving = [
+    return [
         Leaving(
             item.name,
             _TYPES.get(one.kind, "table"),
@@ -67,16 +58,19 @@ def write_bundle(
         )
         for item, one in results
     ]
-    target = target_of(folder)
-    with staged(target, keys, (CHECKSUMS,)) as stage:
-        write_public(stage, leaving)
-        content = {
-            "schema": _SCHEMA,
-            "project": project,
-            "events": [asdict(one) for one in history],
-        }
-        write_json(content, stage.internal / HISTORY)
-    return target
+
+
+def write_bundle(
+    stage: Stage, project: str, files: list[Leaving], history: Sequence[Event]
+) -> None:
+    """Write what leaves into ``public/`` and the history into ``internal/``."""
+    write_public(stage, files)
+    content = {
+        "schema": _SCHEMA,
+        "project": project,
+        "events": [asdict(one) for one in history],
+    }
+    write_json(content, stage.internal / HISTORY)
 
 
 def _lists_results(content: bytes) -> bool:

@@ -7,19 +7,27 @@ from dataclasses import replace
 
 from diskret.errors import ProofError
 from diskret.outputs.beside import Statement, beside
-from diskret.outputs.checked import Checked
+from diskret.outputs.checked import Checked, Finding
 from diskret.outputs.kept import Submitted
 from diskret.outputs.profile import Profile
 
 
 def judged_again(own: Submitted, earlier: Sequence[Statement], profile: Profile) -> Checked:
     """A result with its own findings, and what follows beside all that has left."""
-    found = [*own.findings, *beside(earlier, replace(own.statement, name=""), profile)]
+    return _checked(own, beside(earlier, replace(own.statement, name=""), profile), profile)
+
+
+def as_submitted(own: Submitted, profile: Profile) -> Checked:
+    """A result with all that was found when it was submitted."""
+    return _checked(own, own.together, profile)
+
+
+def _checked(own: Submitted, together: Sequence[Finding], profile: Profile) -> Checked:
     return Checked(
         own.kind,
         None,
         own.made,
-        tuple(found),
+        (*own.findings, *together),
         profile,
         name=own.statement.name,
         command=own.command,

@@ -14,12 +14,15 @@ from diskret.errors import InputError
 from diskret.io.from_json import parse_json
 from diskret.keys import SecretKeys
 from diskret.outputs.beside import Statement
-from diskret.outputs.bundle import write_bundle
+from diskret.outputs.bundle import leaving, write_bundle
 from diskret.outputs.checked import Checked, worst
-from diskret.outputs.decisions import check_exception, judged_again
+from diskret.outputs.decisions import as_submitted, check_exception, judged_again
+from diskret.outputs.desk_report import Reported, write_report
 from diskret.outputs.events import Event, Item, event_of, item_of, items_of
 from diskret.outputs.kept import Submitted, kept_of, submitted_of
 from diskret.outputs.profile import Profile
+from diskret.publish.bundle import CHECKSUMS
+from diskret.publish.staging import target_of
 from diskret.publish.store import log, store
 from diskret.publish.store.database import Connection
 from diskret.publish.store.log import Kept, Logged
@@ -177,6 +180,46 @@ class Desk:
             own = self._result(connection, entries, item)
             return self._judged(connection, entries, project, own)
 
+    def report(self, project: str, folder: str | PathLike[str], *, language: str = "en") -> Path:
+        """Write what was checked of a project and why, for the office: a page and a table.
+
+        ``report.html`` and ``report.csv`` hold each result with its reasons in the words of the
+        profile, its files with checksums, requests, comments and decisions. They tell limits and
+        which cells are unsafe, so they never leave; `release` writes what does. What waits is told
+        as judged today, beside all that was accepted; what was decided as it was submitted.
+
+        Parameters
+        ----------
+        project
+            Its name.
+        folder
+            Where to write: a new folder, or that of an earlier report.
+        language
+            ``"en"`` or ``"de"``.
+
+        Raises
+        ------
+        InputError
+            There is no such project, or the folder is part of a release or holds something else.
+        """
+        with store.read(self._store) as connection:
+            entries = self._log(connection)
+            events = _events(entries)
+            _opened(events, project)
+            profile = self._settings(connection, entries, project).profile
+            results: list[Reported] = []
+            for item in items_of(events, project):
+                own = self._result(connection, entries, item)
+                today = item.state in ("waiting", "returned")
+                checked = (
+                    self._judged(connection, entries, project, own)
+                    if today
+                    else as_submitted(own, profile)
+                )
+                results.append(Reported(item, checked, today, own.files))
+        history = [one for one in events if one.project == project]
+        return write_report(folder, project, results, history, _now(), language)
+
     # ── adding ──────────────────────────────────────────────────────────────────
 
     def open(self, project: str, settings: Settings, *, who: str | None = None) -> None:
@@ -293,7 +336,8 @@ class Desk:
         project
             Its name.
         folder
-            Where to write; complete, or not at all.
+            Where to write; complete and in the history, or neither: whoever opens the ledger after
+            a crash finishes what is in place and removes what is not.
         who
             Who releases; by default the name of the login.
 
@@ -311,10 +355,16 @@ class Desk:
                 raise InputError(f"nothing of the project {project!r} was accepted yet")
             results = [(item, self._result(connection, entries, item)) for item in items]
             history = [one for one in events if one.project == project]
-            target = write_bundle(folder, project, results, history, self.keys)
-            event = Event(0, project, "released", "", _who(who), _now(), str(target))
-            self._add(connection, event)
-        return target
+            files, where, by = leaving(results), target_of(folder), _who(who)
+
+            def event(target: Path) -> str:
+                return Event(0, project, "released", "", by, _now(), str(target)).text
+
+            with store.releasing(
+                connection, self._store, project, folder, (CHECKSUMS,), event
+            ) as stage:
+                write_bundle(stage, project, files, history)
+        return where
 
     # ── the log ─────────────────────────────────────────────────────────────────
 

@@ -29,6 +29,7 @@ CHECKS = (
     "freedom",
     "support",
     "reference",
+    "unproven",
     "pairs",
     "value_of_one",
     "all_equal",
@@ -129,7 +130,7 @@ def _reference(fit: Fit, told: Sequence[Told], units: Units, rules: Profile) -> 
     if found.unresolved:
         return [Finding("too_large", rules.verdict("too_large"))]
     if len(found.statements) < 2:  # one regressor is judged by itself
-        return []
+        return [Finding("unproven", rules.verdict("unproven"))]
     place = (" ± ".join(names[one][0] for one in found.statements),)
     return [Finding("reference", rules.verdict("reference"), (place,), blanks)]
 

@@ -55,7 +55,7 @@ def at_risk(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
     whole_said = len(beside) == len(groups) and not np.isfinite(sets.entry).any()
     if found or (alone.proven and whole_said) or compared(sets, units, rules.threshold):
         return found
-    return [Finding("too_large", rules.verdict("too_large"))]
+    return [Finding("unproven", rules.verdict("unproven"))]
 
 
 def _none(rules: Profile) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -13,20 +13,43 @@ from typing import Any
 from diskret.errors import DiskretError, InputError
 from diskret.io import to_arrow
 from diskret.outputs.checked import Checked, worst
+from diskret.outputs.files.html import html
 from diskret.outputs.files.images import image
-from diskret.outputs.files.kinds import ARCHIVES, IMAGES, TABLES, WORKBOOKS, names_of, suffix_of
+from diskret.outputs.files.kinds import (
+    ARCHIVES,
+    IMAGES,
+    TABLES,
+    TEXTS,
+    WORKBOOKS,
+    names_of,
+    suffix_of,
+)
+from diskret.outputs.files.latex import latex
 from diskret.outputs.files.looked_at import Found, findings
+from diskret.outputs.files.notebooks import notebook
 from diskret.outputs.files.said import NAME, About, read_said
 from diskret.outputs.files.same import same_table
 from diskret.outputs.files.tables import Said, look
-from diskret.outputs.files.zipped import archive, workbook
+from diskret.outputs.files.texts import plain
+from diskret.outputs.files.workbooks import workbook
+from diskret.outputs.files.zipped import archive
 from diskret.outputs.profile import Profile, Verdict
 
 _LARGE = 50_000_000  # bytes; longer files are not looked through
 #: What is looked for in any file.
 _MADE = ("forbidden", "link", "unread", "too_big", "unknown")
 _OF_TABLES = ("microdata", "many_rows", "threshold", "zero")
-_OF_WORKBOOKS = ("hidden", "comments", "embedded", "metadata")
+_OF_WORKBOOKS = (
+    "hidden", "comments", "embedded", "metadata", "formulas", "headers", "names", "cell_rules",
+)  # fmt: skip
+#: What reads a file of text, and what it looks for besides tables.
+_READERS = {
+    ".html": (html, ("embedded", "hidden", "comments", "metadata", "prose")),
+    ".tex": (latex, ("comments", "prose")),
+    ".ipynb": (
+        notebook, ("embedded", "hidden", "comments", "metadata", "code", "prose"),
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -70,10 +93,11 @@ def folder(
     r"""The files that a researcher wants to take away, judged without records.
 
     Nothing is unpacked, carried out or followed. Forbidden kinds are known by their first bytes,
-    whatever they are called. Tables in ``.csv``, ``.parquet`` and ``.xlsx`` files are looked
-    through for counts below the threshold and for rows that are records; workbooks and pictures
-    for what nobody sees: hidden sheets, comments, embedded data, notes on the maker. What is not
-    understood is for a person to review.
+    whatever they are called. Tables in data files, workbooks, HTML, LaTeX, Markdown, texts and
+    Jupyter notebooks are looked through for counts below the threshold and for rows that are
+    records; all of these and pictures for what nobody sees: hidden sheets and elements, comments,
+    scripts, formulas, attachments, embedded data, notes on the maker. What is not understood is
+    for a person to review.
 
     Parameters
     ----------
@@ -176,8 +200,9 @@ def _made_again(
 ) -> Checked:
     """A table that is judged from its records, and by what the file holds besides."""
     checked = about.made(rules)
-    # of a workbook only one sheet is compared, so what is said of the others stays
-    judged = () if "hidden" in made else (*_OF_TABLES, "unknown")
+    # of others than plain tables not all is compared, so what is said of them stays
+    plain_table = suffix_of(path.name, b"") in TABLES and "hidden" not in made
+    judged = (*_OF_TABLES, "unknown") if plain_table else ()
     kept = [one for one in found if one.check not in judged]
     if not same_table(path, checked.output):
         kept.append(Found("differs"))
@@ -231,7 +256,20 @@ def _inside(
         return (*_MADE, "embedded", "metadata"), image(path, suffix)
     if suffix in ARCHIVES:
         return (*_MADE, "archive"), archive(path, rules)
+    if suffix in TEXTS:
+        read, more = _READERS.get(suffix, (plain, ("prose",)))
+        return (*_MADE, *_OF_TABLES, *more), _text(path, read, said, rules)
     return _MADE, [Found("unknown")]
+
+
+def _text(
+    path: Path, read: Callable[[str, Said, Profile], list[Found]], said: Said, rules: Profile
+) -> list[Found]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return [Found("unread")]
+    return [Found("unread")] if "\0" in text else read(text, said, rules)
 
 
 def _table(path: Path, said: Said, rules: Profile) -> list[Found]:

@@ -18,7 +18,11 @@ _DRAWN = (
 
 def image(path: Path, suffix: str) -> list[Found]:
     """A picture is for a person to look at; said is what a person would not see."""
-    data = path.read_bytes()
+    return image_of(path.read_bytes(), suffix)
+
+
+def image_of(data: bytes, suffix: str) -> list[Found]:
+    """The same of a picture in memory."""
     look = {".png": _png, ".jpg": _jpg}.get(suffix)
     try:
         return [Found("unknown"), *(look(data) if look else [])]
@@ -29,6 +33,8 @@ def image(path: Path, suffix: str) -> list[Found]:
 def _png(data: bytes) -> list[Found]:
     texts: list[tuple[str, ...]] = []
     strange: list[tuple[str, ...]] = []
+    if not data.startswith(b"\x89PNG"):
+        raise ValueError("no picture")
     at = 8
     while True:
         size, kind = struct.unpack(">I4s", data[at : at + 8])
@@ -45,6 +51,8 @@ def _png(data: bytes) -> list[Found]:
 
 def _jpg(data: bytes) -> list[Found]:
     texts: list[tuple[str, ...]] = []
+    if not data.startswith(b"\xff\xd8"):
+        raise ValueError("no picture")
     at = 2
     while data[at] == 0xFF and data[at + 1] != 0xDA:  # up to the picture itself
         marker, size = data[at + 1], struct.unpack(">H", data[at + 2 : at + 4])[0]

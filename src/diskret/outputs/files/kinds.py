@@ -46,6 +46,8 @@ TABLES = (".csv", ".parquet")
 WORKBOOKS = (".xlsx", ".xlsm")
 IMAGES = (".png", ".jpg", ".gif")
 ARCHIVES = (".zip",)
+#: Files of text that may hold tables.
+TEXTS = (".html", ".tex", ".txt", ".md", ".log", ".ipynb")
 
 
 def suffix_of(name: str, begin: bytes) -> str:

@@ -98,6 +98,27 @@ def look(
     return found
 
 
+def columns_of(rows: Sequence[Sequence[Any]], heads: int) -> dict[str, list[Any]] | None:
+    """Columns by the names in the first rows.
+
+    `heads`: how many rows are names; those of several rows are joined. None: rows differ in
+    length, there are none, or one of several names is a number, which may be a value.
+    """
+    if not rows or len({len(row) for row in rows}) != 1:
+        return None
+    if heads > 1 and any(_number(one) is not None for row in rows[:heads] for one in row):
+        return None
+    columns: dict[str, list[Any]] = {}
+    for at in range(len(rows[0])):
+        names = [str(row[at]).strip() for row in rows[:heads]]
+        own = ", ".join(dict.fromkeys(one for one in names if one)) or f"{at + 1}"
+        own = own if own not in columns else f"{own} ({at + 1})"
+        columns[own] = [None if row[at] == "" else row[at] for row in rows[heads:]]
+        if names and all(_number(one) is not None for one in names):  # a table without a head
+            columns[own] = [*names, *columns[own]]
+    return columns
+
+
 def _row(columns: Mapping[str, Sequence[Any]], said: Said, row: int) -> tuple[str, ...]:
     """What a row is called: by its texts, or by its number where it has none."""
     values = {name: values[row] for name, values in columns.items() if row < len(values)}

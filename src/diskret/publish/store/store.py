@@ -29,7 +29,15 @@ from diskret.publish.store.database import (
     reading,
 )
 from diskret.publish.store.entry import Entry
-from diskret.publish.store.unfinished import Unfinished, finish, settle, state, stated, this_host
+from diskret.publish.store.unfinished import (
+    Unfinished,
+    finish,
+    finish_event,
+    settle,
+    state,
+    stated,
+    this_host,
+)
 from diskret.tables.requirements import Earlier
 
 #: The file among the office's own that says which entry a release is.
@@ -214,6 +222,41 @@ def entering(
         connection.commit()
         move(room, target)
         finish(connection, keys, name)
+    except BaseException:
+        # if this fails too, whoever opens the ledger next does it
+        with suppress(Exception):
+            connection.rollback()
+            settle(connection, keys, name)
+        raise
+
+
+@contextmanager
+def releasing(
+    connection: Connection,
+    store: Store,
+    release: str,
+    folder: str | PathLike[str],
+    parts: Sequence[str],
+    event: Callable[[Path], str],
+) -> Generator[Stage]:
+    """Write a folder and say so in the log of the desk: both, or neither.
+
+    `folder` and `parts` are as of `staged`. `event` gives what the log says of the target.
+    """
+    keys, name = store.keys, store.name
+    target = target_of(folder)
+    room = new_room(target)
+    note = Unfinished(release, this_host(), str(room), str(target))
+    state(connection, keys, note)
+    connection.commit()
+    try:
+        with filled(room, keys, parts) as stage:
+            yield stage
+        note = replace(note, files=_digests(room), event=event(target))
+        state(connection, keys, note)
+        connection.commit()
+        move(room, target)
+        finish_event(connection, keys, name, note.event)
     except BaseException:
         # if this fails too, whoever opens the ledger next does it
         with suppress(Exception):

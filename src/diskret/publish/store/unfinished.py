@@ -2,7 +2,8 @@
 
 The order is: state which folder is going to be written; write it; enter the release, beyond the
 head; move the folder into place; advance the head. Whoever opens the ledger next looks at the
-files: if they are in place, the head advances; if not, entry and folder are removed.
+files: if they are in place, the head advances; if not, entry and folder are removed. What only a
+log tells of is stated with its entry, and entered once the folder is in place.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from diskret.errors import VerificationError
 from diskret.keys import SecretKeys
 from diskret.publish.staging import moved, tidy
+from diskret.publish.store import log
 from diskret.publish.store.chain import advance, read_head, remove_beyond
 from diskret.publish.store.database import Connection
 from diskret.publish.store.entry import Entry, from_text
@@ -30,6 +32,8 @@ class Unfinished:
 
     `room` is the folder that is written on the computer `host`, `target` where it goes. `files`:
     path → SHA-256 digest of everything in the folder, once the release is entered; empty before.
+    `event`: what the log of the desk says once the folder is in place; "" for an entry of the
+    ledger.
     """
 
     release: str
@@ -37,6 +41,7 @@ class Unfinished:
     room: str
     target: str
     files: Mapping[str, str] = field(default_factory=dict[str, str])
+    event: str = ""
 
     @property
     def entered(self) -> bool:
@@ -83,7 +88,10 @@ def settle(connection: Connection, keys: SecretKeys, name: str) -> None:
     room, target = Path(note.room), Path(note.target)
     if note.entered and _in_place(note, room, target, name):
         tidy(room, target)
-        finish(connection, keys, name)
+        if note.event:
+            finish_event(connection, keys, name, note.event)
+        else:
+            finish(connection, keys, name)
         return
     # first the entry: while its folder is being removed nothing must look as if it were in place
     remove_beyond(connection, read_head(connection, keys, name))
@@ -105,6 +113,12 @@ def finish(connection: Connection, keys: SecretKeys, name: str) -> Entry:
     connection.ask("DELETE FROM diskret_unfinished")
     connection.commit()
     return entry
+
+
+def finish_event(connection: Connection, keys: SecretKeys, name: str, event: str) -> None:
+    """Enter in the log of the desk that files are in place."""
+    connection.ask("DELETE FROM diskret_unfinished")
+    log.append(connection, keys, name, [(event, None)])  # both in one transaction
 
 
 def _in_place(note: Unfinished, room: Path, target: Path, name: str) -> bool:
