@@ -8,9 +8,9 @@ import pytest
 from profiles import scaled
 from scipy import sparse
 
+from diskret.attack.row_space import RowSpace
+from diskret.attack.singled_out import Limit, Members, fewest_units, unsafe_sum
 from diskret.outputs import Profile, Project, crosstab
-from diskret.outputs.row_space import RowSpace
-from diskret.outputs.search import Limit, Members, fewest_units, unsafe_sum
 
 LIMIT = Limit(0, 1.0, 1.0)
 
@@ -69,7 +69,7 @@ def test_few_units_are_found_just_where_brute_force_finds_them(signed):
         sizes = draw.integers(1, 5, atoms)
         members = Members.made(np.repeat(range(atoms), sizes), atoms, np.arange(sizes.sum()))
         space, nothing = RowSpace.of(sparse.csr_array(cells)), RowSpace.nothing(atoms)
-        found = fewest_units(space, (nothing, nothing), members, 5, signed)
+        found = fewest_units(space, (nothing, nothing), members, 5, signed, twice=True)
         all_that_follow = following(cells, signed)
         units = (all_that_follow != 0) @ sizes
         once = np.abs(all_that_follow).max(axis=1, initial=0) == 1
@@ -91,7 +91,7 @@ def test_values_known_too_well_are_found_just_where_brute_force_finds_them():
         values = draw.lognormal(0, 1.5, atoms)
         members = Members.made(np.arange(atoms), atoms, np.arange(atoms), values)
         space, nothing = RowSpace.of(sparse.csr_array(cells)), RowSpace.nothing(atoms)
-        found = unsafe_sum(space, (nothing, nothing), members, LIMIT)
+        found = unsafe_sum(space, (nothing, nothing), members, LIMIT, twice=True)
         parts = np.abs(following(cells, True)) * values
         unsafe = parts.sum(axis=1) - parts.max(axis=1, initial=0) < parts.max(axis=1, initial=0)
         once = np.abs(following(cells, True)).max(axis=1, initial=0) == 1
@@ -101,7 +101,7 @@ def test_values_known_too_well_are_found_just_where_brute_force_finds_them():
 
 
 def test_sabotage_by_taking_atoms_once_only(monkeypatch):
-    monkeypatch.setattr("diskret.outputs.search._MORE", 0)
+    monkeypatch.setattr("diskret.attack.singled_out._MORE", 0)
     frame = circle(40)
     project = Project(frame, profile=Profile(threshold=10))
     for name in ("first", "second", "third"):

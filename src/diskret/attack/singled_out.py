@@ -102,6 +102,7 @@ def fewest_units(
     threshold: int,
     signed: bool,
     start: int | None = None,
+    twice: bool = False,
 ) -> Found:
     """The singled-out set of the fewest units, if they are fewer than the threshold.
 
@@ -120,6 +121,10 @@ def fewest_units(
         Whether atoms may also be subtracted, as sums of values may be.
     start
         An atom that the set must hold; None: any.
+    twice
+        Whether to look, where there is none, for one of which some atoms are taken twice, as in
+        ``2 a + b``. Such sets are rare; no set that is not found in few steps is said to be there
+        or not.
     """
     sizes = np.diff(members.begins)
     starts = np.flatnonzero(sizes < threshold)
@@ -128,7 +133,9 @@ def fewest_units(
     starts = starts[np.argsort(sizes[starts], kind="stable")]
     spare = np.where(sizes < threshold, 0.0, -1.0)
     targets = np.full(len(starts), -1)
-    return _once_or_twice(space, known, members, spare, starts, targets, signed, threshold, None)
+    return _once_or_twice(
+        space, known, members, spare, starts, targets, signed, threshold, None, twice
+    )
 
 
 def unsafe_sum(
@@ -137,6 +144,7 @@ def unsafe_sum(
     members: Members,
     limit: Limit,
     only: tuple[int, int] | None = None,
+    twice: bool = False,
 ) -> Found:
     """A singled-out sum, atoms added or subtracted, in which one unit is known too well.
 
@@ -148,6 +156,8 @@ def unsafe_sum(
         When others leave too little.
     only
         A unit that is to be known too well, and an atom that holds it; None: any.
+    twice
+        As of `fewest_units`.
     """
     atoms = members.atoms
     total = np.bincount(members.unit, members.amount)
@@ -165,9 +175,8 @@ def unsafe_sum(
     pairs = np.flatnonzero(possible)
     pairs = pairs[np.lexsort((atoms[pairs], members.unit[pairs]))]
     starts, targets = atoms[pairs], members.unit[pairs]
-    return _once_or_twice(
-        space, known, members, spare * (1 - 1e-9), starts, targets, True, 0, limit
-    )
+    spare = spare * (1 - 1e-9)
+    return _once_or_twice(space, known, members, spare, starts, targets, True, 0, limit, twice)
 
 
 def _once_or_twice(
@@ -180,16 +189,13 @@ def _once_or_twice(
     signed: bool,
     threshold: int,
     limit: Limit | None,
+    twice: bool,
 ) -> Found:
-    """A set of atoms; where there is none, one of which some are taken twice, as in ``2 a + b``.
-
-    Such sets are rare. For them the number of steps is small, and no set that is not found in so
-    many is said to be found or not.
-    """
+    """A set of atoms; where there is none, one of which some are taken twice if that is asked."""
     found = _search(
         space, known, members, spare, starts, targets, signed, 1, _NODES, threshold, limit
     )
-    if found.atoms is not None or found.unresolved:
+    if found.atoms is not None or found.unresolved or not twice:
         return found
     more = _search(
         space, known, members, spare, starts, targets, signed, 2, _MORE, threshold, limit
