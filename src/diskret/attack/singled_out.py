@@ -33,7 +33,7 @@ class Members:
     unit
         Shape (pairs,): number of the unit.
     amount
-        Shape (pairs,): what it contributes, never negative; ones where units are counted.
+        Shape (pairs,): what it contributes; ones where units are counted.
     """
 
     begins: NDArray[np.int64]
@@ -44,6 +44,16 @@ class Members:
     def atoms(self) -> NDArray[np.int64]:
         """Shape (pairs,): the atom of each pair."""
         return np.repeat(np.arange(len(self.begins) - 1), np.diff(self.begins))
+
+    @property
+    def cancels(self) -> NDArray[np.bool_]:
+        """Shape (units,): whose values are below zero in one atom and above it in another."""
+        number = int(self.unit.max(initial=-1)) + 1
+        above, below = (
+            np.bincount(self.unit[some], minlength=number) > 0
+            for some in (self.amount > 0, self.amount < 0)
+        )
+        return above & below
 
     @classmethod
     def made(
@@ -59,7 +69,7 @@ class Members:
         pairs, which = np.unique(atom[inside] * width + unit[inside], return_inverse=True)
         amount = np.ones(len(pairs))
         if values is not None:
-            amount = np.abs(np.bincount(which, values[inside], len(pairs)))
+            amount = np.bincount(which, values[inside], len(pairs)).astype(np.float64)
         begins = np.searchsorted(pairs, np.arange(atoms + 1) * width)
         return cls(begins.astype(np.int64), pairs % width, amount)
 
@@ -160,13 +170,15 @@ def unsafe_sum(
         As of `fewest_units`.
     """
     atoms = members.atoms
-    total = np.bincount(members.unit, members.amount)
-    order = np.lexsort((-members.amount, atoms))
+    amount = np.abs(members.amount)
+    total = np.bincount(members.unit, amount)
+    amount = np.where(members.cancels[members.unit], 0.0, amount)  # it may be nothing in a sum
+    order = np.lexsort((-amount, atoms))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - np.repeat(members.begins[:-1], np.diff(members.begins))
     number = len(members.begins) - 1
     beyond = rank > limit.others
-    spare = np.bincount(atoms[beyond], members.amount[beyond], number).astype(np.float64)
+    spare = np.bincount(atoms[beyond], amount[beyond], number).astype(np.float64)
     bound = limit.share * total * (1 + limit.together * limit.others)
     # the last digits of sums never hide what is unsafe
     possible = (spare[atoms] * (1 - 1e-9) <= bound[members.unit]) & (total[members.unit] > 0)
@@ -235,8 +247,9 @@ def _search(
         members.begins,
         members.unit,
         members.amount,
+        members.cancels,
         spare,
-        np.bincount(members.unit, members.amount).astype(np.float64),
+        np.bincount(members.unit, np.abs(members.amount)).astype(np.float64),
         starts.astype(np.int64),
         targets.astype(np.int64),
         signed,
