@@ -63,6 +63,7 @@ LAZY = {
     "diskret.safe.hoehne_kernels": COMPILED,
     "diskret.tables.card": SHOWN,
     "diskret.suppression.cube_kernels": COMPILED,
+    "diskret.suppression.narrowing_kernels": COMPILED,
     "diskret.tables.straddler_kernels": COMPILED,
     "diskret.texts": SHOWN,
     "diskret.texts.card": SHOWN,

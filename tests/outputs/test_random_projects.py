@@ -23,7 +23,6 @@ def test_nothing_accepted_narrows_what_is_protected_in_ten_thousand_projects(blo
     [
         ("project.beside", range(12)),  # results judged alone, as ACRO judges them
         ("beside.families", (353, 564, 612)),  # variables that hang together, each by itself
-        ("models.within", (218,)),  # sums of one model
         ("moments.pairs_told", (489, 543, 582, 596, 618)),
     ],
 )

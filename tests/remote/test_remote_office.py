@@ -15,7 +15,7 @@ from diskret.errors import InputError, JobError, ProofError, VerificationError
 from diskret.outputs import Desk
 from diskret.remote import Office, report
 from diskret.remote.gate import answered
-from diskret.remote.office import _wait
+from diskret.remote.office import wait_for
 
 
 @pytest.fixture
@@ -68,7 +68,9 @@ def test_answers_come_to_an_end_before_anything_is_computed(opened, monkeypatch)
         left = opened.compare(QUERY.replace(ask, f"[20, {end}, 65]"), who="kim").left
     assert left == 60 - 11 - 4 * 2
     wide = QUERY.replace(ask, str([*range(20, 66)]))
-    monkeypatch.setattr("diskret.remote.office._original", lambda *_: pytest.fail("was opened"))
+    monkeypatch.setattr(
+        "diskret.remote.office.original_frame", lambda *_: pytest.fail("was opened")
+    )
     with pytest.raises(ProofError, match="45 answers are asked for, and fewer are left"):
         opened.compare(wide, who="kim")
     assert opened.history("pay")[-1].happened == "refused"
@@ -243,7 +245,7 @@ def test_the_gate_answers_and_tells_nothing_of_errors(opened, monkeypatch):
     assert ask(do="submit", query=QUERY, result="ages") == {"state": "accepted"}
     assert "do= is" in ask(do="show the original")["error"]
     assert ask(do="run", query=QUERY, who="lee")["error"]  # who asks is not the request's to say
-    monkeypatch.setattr("diskret.remote.office._original", lambda *_: 1 / 0)
+    monkeypatch.setattr("diskret.remote.office.original_frame", lambda *_: 1 / 0)
     assert ask(do="submit", query=QUERY, result="model") == {
         "error": "ZeroDivisionError",
         "refused": False,
@@ -253,7 +255,7 @@ def test_the_gate_answers_and_tells_nothing_of_errors(opened, monkeypatch):
 def test_answers_come_at_a_multiple_of_the_pause():
     slept = []
     now = time.monotonic()
-    _wait(now - 2.5, 1.0, slept.append)
-    _wait(now - 0.2, 1.0, slept.append)
-    _wait(now, 0, slept.append)
+    wait_for(now - 2.5, 1.0, slept.append)
+    wait_for(now - 0.2, 1.0, slept.append)
+    wait_for(now, 0, slept.append)
     assert slept == [pytest.approx(0.5, abs=0.1), pytest.approx(0.8, abs=0.1)]

@@ -143,7 +143,7 @@ def smallest_difference(
     """
 
     def judged(space: RowSpace, known: Known, members: Members) -> Found:
-        return fewest_units(space, known, members, threshold, signed=False)
+        return fewest_units(space, known, members, threshold, signed=False, twice=True)
 
     def guessed(cells: sparse.csr_array, masks: Masks, members: Members) -> Guess | None:
         return by_programme(cells, np.diff(members.begins), threshold, masks)

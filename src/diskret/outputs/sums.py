@@ -116,11 +116,11 @@ def unsafe_difference(
     limits = limits_of(profile)
 
     def judged(space: RowSpace, known: Known, members: Members) -> Found:
-        found = fewest_units(space, known, members, profile.threshold, signed=True)
+        found = fewest_units(space, known, members, profile.threshold, signed=True, twice=True)
         unresolved = found.unresolved
         for limit in limits:
             if found.atoms is None:
-                found = unsafe_sum(space, known, members, limit)
+                found = unsafe_sum(space, known, members, limit, twice=True)
                 unresolved |= found.unresolved
         return Found(found.atoms, found.units, unresolved)
 

@@ -16,13 +16,12 @@ from diskret.errors import DiskretError, InputError, ProofError
 from diskret.keys import SecretKeys
 from diskret.outputs.desk import Desk, Settings
 from diskret.outputs.project import Project
-from diskret.publish.digests import digest
 from diskret.publish.store import store
 from diskret.remote.compare import Compared, compared, questions
 from diskret.remote.figures import Figures, checking, computed, prepared
 from diskret.remote.log import Happened, Log, RemoteEvent, event, events_of
 from diskret.remote.query import Asked, Query, read_query
-from diskret.remote.records import block_of, check_unchanged, mark_of, read_records
+from diskret.remote.records import block_of, levels_of, original_frame, version_frame
 from diskret.remote.register import read_config
 from diskret.remote.registered import Access, DataSet, Version, at_desk
 from diskret.remote.votes import budget
@@ -198,7 +197,7 @@ class Office:
             The query is not admissible, or it is not this person's, project's or day's to ask.
         """
         shown = self._shown(read_query(text), who)
-        self._note("asked", who, shown.query, ", ".join(shown.figures), said=text)
+        self.note("asked", who, shown.query, ", ".join(shown.figures), said=text)
         return shown
 
     def compare(self, shown: Shown | str, *, who: str) -> Comparison:
@@ -221,7 +220,7 @@ class Office:
         began = time.monotonic()
         if isinstance(shown, str):
             shown = self._shown(read_query(shown), who)
-        access, data, version = self._allowed(shown.query, who)
+        access, data, version = self.allowed(shown.query, who)
         due = {
             one.name: questions(shown.figures[one.name], data.profile.threshold)
             for one in shown.query.results
@@ -230,14 +229,16 @@ class Office:
             one.name: (data.mark, version.digest, one.canonical) for one in shown.query.results
         }
         marks = {
-            _mark(*about[name], question, access.strength, data.blocks): None
+            question_mark(*about[name], question, access.strength, data.blocks): None
             for name, own in due.items()
             for question in own
         }
-        new, left = self._charge(shown.query, access, data, [*marks], who)
-        frame = _original(data, self.keys)
+        new, left = self.charge(
+            shown.query, ", ".join(due), access, data, [*marks], who, access.strength
+        )
+        frame = original_frame(data, self.keys)
         block = block_of(frame, data.unit, data.blocks, self.keys, data.name)
-        levels = _levels(_version(version, data))
+        levels = levels_of(version_frame(version, data))
         results = {
             one.name: tuple(
                 compared(
@@ -252,7 +253,7 @@ class Office:
             )
             for one in shown.query.results
         }
-        _wait(began, data.pause)
+        wait_for(began, data.pause)
         return Comparison(results, new, left)
 
     def submit(self, text: str, result: str, *, who: str, request: str = "") -> State:
@@ -281,22 +282,22 @@ class Office:
         """
         began = time.monotonic()
         query = read_query(text)
-        access, data, version = self._allowed(query, who)
+        access, data, version = self.allowed(query, who)
         asked = next((one for one in query.results if one.name == result), None)
         if asked is None:
             raise InputError(f"the query has no result {result!r}")
-        shown = _version(version, data)
-        computed(asked, prepared(asked, shown, _levels(shown)))  # what is wrong shows there
-        self._count_submission(query, access, who, result, text)
-        frame = _original(data, self.keys)
+        shown = version_frame(version, data)
+        computed(asked, prepared(asked, shown, levels_of(shown)))  # what is wrong shows there
+        self.count_submission(query, access, who, result, text)
+        frame = original_frame(data, self.keys)
         place = at_desk(query.project, query.data)
         project = Project.open(place, self.place, frame, keys=self.keys, wait=self.wait)
         try:
             function, arguments = checking(asked, prepared(asked, frame, {}))
             checked = project.check(function, *arguments)
         except DiskretError as error:  # the researcher is not told so: it tells of the records
-            self._note("refused", who, query, f"failed: {result}: {error}", said=text)
-            _wait(began, data.pause)
+            self.note("refused", who, query, f"failed: {result}: {error}", said=text)
+            wait_for(began, data.pause)
             return "waiting"
         project.submit(checked, result, request=request, who=who)
         state: State = "waiting"
@@ -307,7 +308,7 @@ class Office:
                 state = "accepted"
             except ProofError:  # something else left meanwhile
                 state = "waiting"
-        _wait(began, data.pause)
+        wait_for(began, data.pause)
         return state
 
     def release(self, project: str, data: str, folder: str | PathLike[str], *, who: str) -> Path:
@@ -328,13 +329,13 @@ class Office:
     # ── who may, and how often ──────────────────────────────────────────────────
 
     def _shown(self, query: Query, who: str) -> Shown:
-        _, data, version = self._allowed(query, who)
-        frame = _version(version, data)
-        levels = _levels(frame)
+        _, data, version = self.allowed(query, who)
+        frame = version_frame(version, data)
+        levels = levels_of(frame)
         figures = {one.name: computed(one, prepared(one, frame, levels)) for one in query.results}
         return Shown(query, version.name, figures)
 
-    def _allowed(self, query: Query, who: str) -> tuple[Access, DataSet, Version]:
+    def allowed(self, query: Query, who: str) -> tuple[Access, DataSet, Version]:
         """The project, data set and version of a query; what is not allowed is noted."""
         with store.read(self._store) as connection:
             known = Log.read(self._store, connection)
@@ -349,21 +350,30 @@ class Office:
                 refused = str(error)
             else:
                 return access, data, version
-        self._note("refused", who, query, refused, said=query.text)
+        self.note("refused", who, query, refused, said=query.text)
         raise InputError(refused)
 
-    def _charge(
-        self, query: Query, access: Access, data: DataSet, marks: list[str], who: str
+    def charge(
+        self,
+        query: Query,
+        names: str,
+        access: Access,
+        data: DataSet,
+        marks: list[str],
+        who: str,
+        strength: float,
     ) -> tuple[int, int]:
-        """Charge what was not answered before, or refuse; before anything is computed."""
-        cost = access.strength**2
+        """Charge what was not answered before, or refuse; before anything is computed.
+
+        Gives how many questions are new, and how many more may be asked.
+        """
+        cost = strength**2
         with store.change(self._store) as connection:
             known = Log.read(self._store, connection)
             before = known.answered(access.name)
             new = [one for one in marks if one not in before]
             own = known.spent(project=access.name) + len(new) * cost
             others = known.spent(data=data.name) + len(new) * cost
-            names = ", ".join(one.name for one in query.results)
             wheres = [("project", own, access.certainty), ("data", others, data.certainty)]
             full = [place for place, spent, most in wheres if spent > budget(most) * (1 + 1e-9)]
             if new and full:
@@ -389,11 +399,12 @@ class Office:
                 "together would say too much of single units. Ask for fewer figures; results leave "
                 "through output checking: diskret remote submit"
             )
-        return len(new), max(0, int((budget(access.certainty) - own) / cost + 1e-6))
+        return len(new), max(0, int((budget(access.certainty) - own) / access.strength**2 + 1e-6))
 
-    def _count_submission(
+    def count_submission(
         self, query: Query, access: Access, who: str, result: str, text: str
     ) -> None:
+        """Count a result that is put on the desk, or refuse it."""
         with store.change(self._store) as connection:
             known = Log.read(self._store, connection)
             own = events_of(known.events, access.name)
@@ -407,7 +418,8 @@ class Office:
                 "may submit no more"
             )
 
-    def _note(self, happened: Happened, who: str, query: Query, what: str, said: str) -> None:
+    def note(self, happened: Happened, who: str, query: Query, what: str, said: str) -> None:
+        """Add to the log what happened."""
         with store.change(self._store) as connection:
             noted = event(happened, who, project=query.project, data=query.data, what=what)
             Log.read(self._store, connection).add(noted, said)
@@ -444,24 +456,6 @@ def _usable(access: Access, data: DataSet | None, name: str) -> Version:
     return version
 
 
-def _version(version: Version, data: DataSet) -> pd.DataFrame:
-    path = Path(version.file)
-    check_unchanged(path, version.digest, digest(path))
-    return read_records(path, data.numbers)
-
-
-def _original(data: DataSet, keys: SecretKeys) -> pd.DataFrame:
-    path = Path(data.original)
-    check_unchanged(path, data.mark, mark_of(path, keys))
-    return read_records(path, data.numbers)
-
-
-def _levels(frame: pd.DataFrame) -> Mapping[str, Any]:
-    """The categories of each column of text."""
-    texts = [name for name in frame.columns if frame[name].dtype == object]
-    return {name: sorted(frame[name].dropna().unique()) for name in texts}
-
-
 def _blocks(
     asked: Asked, frame: pd.DataFrame, block: Any, blocks: int, levels: Mapping[str, Any]
 ) -> list[Figures | None]:
@@ -477,12 +471,13 @@ def _blocks(
     return found
 
 
-def _mark(*about: object) -> str:
+def question_mark(*about: object) -> str:
+    """What a question is known by in the log."""
     text = json.dumps(about, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _wait(began: float, pause: float, sleep: Callable[[float], None] = time.sleep) -> None:
+def wait_for(began: float, pause: float, sleep: Callable[[float], None] = time.sleep) -> None:
     """Let an answer come at a multiple of the pause after the request."""
     if pause > 0:
         passed = time.monotonic() - began

@@ -84,7 +84,7 @@ def _data(section: Section, keys: SecretKeys) -> DataSet:
         unit,
         rules,
         section.whole("blocks", 100, _FEWEST, _MOST),
-        section.whole("script_blocks", 20, _FEWEST, _MOST),
+        section.whole("script_blocks", 40, _FEWEST, _MOST),
         _number(section, "pause", 1.0, 0, 3600),
         _number(section, "certainty", 0.9, 0.51, 0.99),
         versions,

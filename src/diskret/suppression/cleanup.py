@@ -16,6 +16,7 @@ from diskret.suppression.blocks import Block, Blocks
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach, part, part_of
 from diskret.suppression.linear import QUANTUM
+from diskret.suppression.narrowing import Narrowing
 from diskret.suppression.problem import Problem
 from diskret.suppression.search import Search, fulfil
 
@@ -24,7 +25,9 @@ _SMALL, _NEARBY = 4_000, 3_000
 #: Programs that are kept for later.
 _KEPT = 500
 #: The share of the cost that a quantum of work has to save.
-_WORTH = 0.002
+_WORTH = 0.006
+#: Work from which on single equations are asked before programmes: what asks them has to be loaded.
+_FEW = QUANTUM / 2
 
 
 class End(Enum):
@@ -100,6 +103,10 @@ class _Pattern:
         self.component = np.full(len(hidden), -1)
         self.component[here.cell] = here.component
         self.searches = _Searches(cells, self.hidden, self.component, blocks, deadline)
+        # groups that did not meet their requirements in a pattern that was tried, and when
+        self.failed: dict[int, int] = {}
+        self.failures = 0
+        self.narrowing: Narrowing | None = None
         self.left = np.diff(cells.equations[:, np.flatnonzero(hidden)].indptr)
         for change in changes:
             for component in np.unique(self.component[change.cell]):
@@ -121,7 +128,7 @@ class _Pattern:
         before = self.reach.at(moved)
         self._forget(lost, moved)
         index = np.array(sorted(gone), dtype=np.int64)
-        shown, found = self._show(moved, index)
+        shown, found = self._show(moved, index, lost)
         if not shown:
             self.reach.raise_to(moved, before)
         for change in found:
@@ -136,22 +143,68 @@ class _Pattern:
                 for i in change.cell.tolist():
                     del self.moved_by[i][change]
 
-    def _show(self, moved: list[int], gone: NDArray[np.int64]) -> tuple[bool, list[Change]]:
+    def _show(
+        self, moved: list[int], gone: NDArray[np.int64], lost: set[Change]
+    ) -> tuple[bool, list[Change]]:
         """Whether the moved groups meet their requirements without those gone, and how."""
         found: list[Change] = []
-        for i in [i for i in moved if self.reach.misses(self.cells, i)]:
+        asked = [i for i in moved if self.reach.misses(self.cells, i)]
+        # who was in the way last is likely to be so again
+        asked.sort(key=lambda i: (-self.failed.get(i, 0), -int(self.cells.need[i]), i))
+        failing = self._told_impossible(asked, gone)
+        for i in asked if failing is None else ():
             for search in self.searches.around(i):
                 if not self.reach.misses(self.cells, i):
                     break
                 fixed = np.flatnonzero(np.isin(search.here.cell, gone))
                 before = search.work
                 search.publish(fixed)
-                found += fulfil(search, self.cells, self.reach, i)
+                near = partial(self._as_it_was, search, lost, i)
+                found += fulfil(search, self.cells, self.reach, i, near=near)
                 search.publish(fixed, False)
                 self.work += search.work - before
             if self.reach.misses(self.cells, i):
-                return False, found
-        return True, found
+                failing = i
+                break
+        if self.narrowing is not None:
+            self.narrowing.decide(failing is None)
+        if failing is None:
+            return True, found
+        self.failures += 1
+        self.failed[failing] = self.failures
+        return False, found
+
+    def _told_impossible(self, asked: list[int], gone: NDArray[np.int64]) -> int | None:
+        """A group of which single equations tell that it cannot move far enough any more."""
+        if self.work < _FEW:
+            return None
+        if self.narrowing is None:
+            self.narrowing = Narrowing(self.cells, self.hidden)
+        before = self.narrowing.seen
+        self.narrowing.publish(gone)
+        failing = self.narrowing.first_impossible(asked)
+        self.work += self.narrowing.seen - before
+        return failing
+
+    def _as_it_was(
+        self, search: Search, lost: set[Change], group: int, up: bool
+    ) -> NDArray[np.float64] | None:
+        """How a group moved up, or down, in the change that is lost and in which it moved most."""
+        best, most, sign = None, 0, 1
+        for change in self.moved_by[group]:
+            at = int(np.searchsorted(change.cell, group))
+            far = int((change.up if up else change.down)[at])
+            if change in lost and far > most:
+                best, most, sign = change, far, 1 if (change.step[at] > 0) == up else -1
+        if best is None:
+            return None
+        here = search.here.cell
+        at = np.minimum(np.searchsorted(here, best.cell), len(here) - 1)
+        if np.any(here[at] != best.cell):
+            return None  # it goes beyond the block
+        movement = np.zeros(len(here))
+        movement[at] = sign * best.step / best.divisor
+        return movement
 
     def _fixed_with(self, group: int) -> set[int]:
         """The group and all that would be alone in an equation once it is published."""

@@ -25,13 +25,16 @@ def fulfil(
     reach: Reach,
     group: int,
     seconds: Callable[[], float] | None = None,
+    near: Callable[[bool], NDArray[np.float64] | None] | None = None,
 ) -> Iterator[Change]:
     """Find changes that let a group move as far as required, one by one.
 
     Each is added to `reach` before it is given; whether they were enough is for the caller
     to read there. What the caller hides in between is free of charge for the next one.
 
-    `seconds`: time left for programs in whole numbers; None leaves these out. Afterwards
+    `seconds`: time left for programs in whole numbers; None leaves these out. `near`: a movement of
+    the group up, or down, to which the nearest is looked for in place of the cheapest, if it knows
+    one; groups that are published may have been part of it. Afterwards
     `search.cut_short` says whether there may be changes that an answer had no time or work for.
     """
     search.cut_short = False
@@ -46,7 +49,9 @@ def fulfil(
         shown = reach.up if up else reach.down
         if shown[group] >= distance:
             return
-        for proposal in _proposals(search, index, distance if up else -distance, seconds):
+        begin = None if near is None else near(up)
+        signed = distance if up else -distance
+        for proposal in _proposals(search, index, signed, seconds, begin):
             for change in checked(search.here, proposal):
                 moves = (change.up if up else change.down)[change.cell == group]
                 # what is not given to the caller must not count either
@@ -68,9 +73,18 @@ def fulfil(
 
 
 def _proposals(
-    search: Search, index: int, distance: float, seconds: Callable[[], float] | None
+    search: Search,
+    index: int,
+    distance: float,
+    seconds: Callable[[], float] | None,
+    near: NDArray[np.float64] | None = None,
 ) -> Iterator[NDArray[np.float64]]:
-    """Cheapest movements of a group: any, whole ones along it, nearby, anywhere."""
+    """Movements of a group: the nearest to one, the cheapest, whole ones along it, or any."""
+    if near is not None:
+        proposal = search.nearest(index, distance, near)
+        if proposal is None:
+            return
+        yield proposal
     proposal = search.cheapest(index, distance)
     if proposal is None:
         return
@@ -159,6 +173,35 @@ class Search:
         proposal = self._answer(self._program.solve(cold=True))
         self._bound(np.array([index]))
         return proposal
+
+    def nearest(
+        self, index: int, distance: float, near: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        """Proposal that differs least from a movement `near`, at its price; or None.
+
+        What has to be different is as a rule little, and then few pivots lead there. There is
+        such a proposal if and only if there is a cheapest one.
+        """
+        room = self.here.up[index] if distance > 0 else self.here.down[index]
+        if abs(distance) > room or self._fixed[index]:
+            return None
+        at = np.union1d(np.flatnonzero(near), [index])
+        here = near[at]
+        stays = (
+            np.where(self._fixed[at], 0, self.here.up[at]),
+            np.where(self._fixed[at], 0, -self.here.down[at]),
+        )
+        most, least = stays[0] - here, stays[1] - here
+        own = int(np.searchsorted(at, index))
+        if distance > 0:
+            least[own] = distance - here[own]
+        else:
+            most[own] = distance - here[own]
+        self._program.bound(at, np.maximum(least, 0), np.maximum(most, 0))
+        self._program.bound(at + self._k, np.maximum(-most, 0), np.maximum(-least, 0))
+        change = self._answer(self._program.solve(cold=True))
+        self._bound(at)
+        return None if change is None else near + change
 
     def cheapest_whole(
         self, index: int, distance: float, seconds: float
