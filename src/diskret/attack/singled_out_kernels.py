@@ -96,6 +96,29 @@ def _listed(
 
 
 @kernel
+def _apart(
+    target: int,
+    inside: NDArray[np.int64],
+    has: NDArray[np.float64],
+    net: NDArray[np.float64],
+    top: NDArray[np.float64],
+) -> tuple[float, float, float]:
+    """What a unit has, what is left besides it and the next largest, and what these have."""
+    top[:] = 0.0
+    own, size = 0.0, 0.0
+    for one in inside:
+        value = has[one] + abs(net[one, 0]) + abs(net[one, 1])
+        size += value
+        if one == target:
+            own = value
+            continue
+        for at in range(len(top)):
+            if value > top[at]:
+                value, top[at] = top[at], value
+    return own, size - own - top.sum() - 1e-9 * size, top.sum()
+
+
+@kernel
 def search(
     rows: NDArray[np.int64],
     pivots: NDArray[np.int64],
@@ -109,6 +132,7 @@ def search(
     begins: NDArray[np.int64],
     unit: NDArray[np.int64],
     amount: NDArray[np.float64],
+    cancels: NDArray[np.bool_],
     spare: NDArray[np.float64],
     total: NDArray[np.float64],
     starts: NDArray[np.int64],
@@ -143,6 +167,8 @@ def search(
     barred = np.zeros((atoms, 2 * most + 1), np.int64)
     has = np.zeros(len(total))
     times = np.zeros(len(total), np.int64)
+    # what a unit has in atoms that are added, and in those that are subtracted, may cancel out
+    net = np.zeros((len(total), 2))
     inside = np.empty(len(total), np.int64)
     count = 0
     size = 0.0
@@ -155,7 +181,7 @@ def search(
     fewest = threshold
     result = 0
     visited = 0
-    top = np.empty(max(others, 1))
+    top = np.empty(others)
     alone = np.bincount(unit, minlength=len(total))  # atoms that each unit is in
 
     for start in range(len(starts)):
@@ -178,11 +204,15 @@ def search(
                 else:
                     left[free_of[atom]] -= sign * scale
                 for at in range(begins[atom], begins[atom + 1]):
-                    has[unit[at]] -= abs(sign) * amount[at]
+                    if cancels[unit[at]]:
+                        net[unit[at], int(sign > 0)] -= abs(sign) * amount[at]
+                    else:
+                        has[unit[at]] -= abs(sign * amount[at])
+                        size -= abs(sign * amount[at])
                     times[unit[at]] -= 1
-                    size -= abs(sign) * amount[at]
                     if times[unit[at]] == 0:
                         has[unit[at]] = 0.0
+                        net[unit[at]] = 0.0
                         for place in range(count - 1, -1, -1):
                             if inside[place] == unit[at]:
                                 inside[place] = inside[count - 1]
@@ -210,9 +240,12 @@ def search(
                 if times[unit[at]] == 0:
                     inside[count] = unit[at]
                     count += 1
-                has[unit[at]] += abs(sign) * amount[at]
+                if cancels[unit[at]]:
+                    net[unit[at], int(sign > 0)] += abs(sign) * amount[at]
+                else:
+                    has[unit[at]] += abs(sign * amount[at])
+                    size += abs(sign * amount[at])
                 times[unit[at]] += 1
-                size += abs(sign) * amount[at]
             visited += 1
             if visited > nodes:
                 return -1, best, fewest
@@ -266,8 +299,10 @@ def search(
                     continue
                 if _holds(vector, new_rows, new_pivots, new_scale):
                     continue
-                if target >= 0 and rest >= share * (has[target] + together * tops):
-                    continue
+                if target >= 0:
+                    own, rest, tops = _apart(target, inside[:count], has, net, top)
+                    if rest >= share * (own + together * tops):
+                        continue
                 result = 1
                 best[:] = vector
                 if target >= 0:
