@@ -181,6 +181,54 @@ class Office:
 
     # ── the researcher ──────────────────────────────────────────────────────────
 
+    def describe(self, project: str, *, who: str) -> dict[str, Any]:
+        """What a member may know: data sets with columns, dictionary and claims; what is left.
+
+        Parameters
+        ----------
+        project
+            Its name.
+        who
+            Who asks.
+
+        Raises
+        ------
+        InputError
+            There is no such project, or who asks is no member.
+        """
+        with store.read(self._store) as connection:
+            known = Log.read(self._store, connection)
+            access = known.project(project)
+            if who not in access.members:
+                raise InputError(f"{who!r} is no member of the project {project!r}")
+            sets = {name: known.data_set(name) for name in access.data}
+            spent = known.spent(project=project)
+        shown: dict[str, Any] = {}
+        for name, data in sets.items():
+            version = _usable(access, data, name)
+            frame = version_frame(version, data)
+            columns = {
+                one: {
+                    "holds": "numbers" if one in data.numbers else "text",
+                    "label": data.dictionary.get(one, {}).get("label", ""),
+                    "codes": dict(data.dictionary.get(one, {}).get("codes", {})),
+                }
+                for one in frame.columns
+            }
+            shown[name] = {
+                "level": version.level,
+                "records": len(frame),
+                "claims": [*version.claims],
+                "columns": columns,
+            }
+        return {
+            "purpose": access.purpose,
+            "from": access.start,
+            "until": access.until,
+            "left": left_of(access, spent),
+            "data": shown,
+        }
+
     def ask(self, text: str, *, who: str) -> Shown:
         """Run a query on the anonymised version; the original is not opened.
 
@@ -295,8 +343,9 @@ class Office:
         try:
             function, arguments = checking(asked, prepared(asked, frame, {}))
             checked = project.check(function, *arguments)
-        except DiskretError as error:  # the researcher is not told so: it tells of the records
-            self.note("refused", who, query, f"failed: {result}: {error}", said=text)
+        except Exception as error:  # the researcher is not told so: it tells of the records
+            why = str(error) if isinstance(error, DiskretError) else type(error).__name__
+            self.note("refused", who, query, f"failed: {result}: {why}", said=text)
             wait_for(began, data.pause)
             return "waiting"
         project.submit(checked, result, request=request, who=who)
@@ -399,7 +448,7 @@ class Office:
                 "together would say too much of single units. Ask for fewer figures; results leave "
                 "through output checking: diskret remote submit"
             )
-        return len(new), max(0, int((budget(access.certainty) - own) / access.strength**2 + 1e-6))
+        return len(new), left_of(access, own)
 
     def count_submission(
         self, query: Query, access: Access, who: str, result: str, text: str
@@ -459,16 +508,21 @@ def _usable(access: Access, data: DataSet | None, name: str) -> Version:
 def _blocks(
     asked: Asked, frame: pd.DataFrame, block: Any, blocks: int, levels: Mapping[str, Any]
 ) -> list[Figures | None]:
-    """The figures of each block."""
+    """The figures of each block, None where there are none for whatever reason."""
     chosen = prepared(asked, frame, levels)
     at = block[chosen.index]
     found: list[Figures | None] = []
     for number in range(blocks):
         try:
             found.append(computed(asked, chosen[at == number]))
-        except InputError:
+        except Exception:  # any other answer than a vote would tell of the block
             found.append(None)
     return found
+
+
+def left_of(access: Access, spent: float) -> int:
+    """How many answers a project may still have, see `budget`."""
+    return max(0, int((budget(access.certainty) - spent) / access.strength**2 + 1e-6))
 
 
 def question_mark(*about: object) -> str:

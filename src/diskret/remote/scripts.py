@@ -63,10 +63,9 @@ class Script:
         """As what is asked of the office."""
         return Query(self.project, self.data, (), self.code)
 
-    @property
-    def limits(self) -> Limits:
+    def limits(self, data: DataSet) -> Limits:
         """What a run may use."""
-        return Limits(seconds=self.seconds)
+        return Limits(seconds=self.seconds, memory=data.memory, processes=data.processes)
 
     @property
     def canonical(self) -> str:
@@ -133,7 +132,7 @@ def compare_script(office: Office, script: Script, *, who: str) -> Comparison:
     block = block_of(frame, data.unit, blocks, office.keys, data.name)
     columns = _columns(version, data)
     parts = [frame.loc[block == number, columns] for number in range(blocks)]
-    found = _of_blocks(script, [_arrow(one) for one in parts])
+    found = _of_blocks(script, data, [_arrow(one) for one in parts])
     results = {
         name: tuple(
             compared(
@@ -173,7 +172,7 @@ def submit_script(
     office.count_submission(script.query, access, who, result, script.code)
     frame = original_frame(data, office.keys)
     place = at_desk(script.project, script.data)
-    [found] = _of_blocks(script, [_arrow(frame[_columns(version, data)])])
+    [found] = _of_blocks(script, data, [_arrow(frame[_columns(version, data)])])
     if found is None or result not in found:
         office.note("refused", who, script.query, f"failed: {result}", said=script.code)
         return "waiting"
@@ -185,7 +184,7 @@ def submit_script(
 
 def _shown(script: Script, data: DataSet, version: Version) -> ScriptShown:
     frame = version_frame(version, data)
-    ran = run(script.code, _arrow(frame), script.limits, listen=True)
+    ran = run(script.code, _arrow(frame), script.limits(data), listen=True)
     if ran.result is None:
         said = ran.said.strip().splitlines()
         why = said[-1] if said else f"it took more than {script.seconds} seconds, or gave too much"
@@ -193,13 +192,15 @@ def _shown(script: Script, data: DataSet, version: Version) -> ScriptShown:
     return ScriptShown(script, version.name, read_results(ran.result, len(frame)), ran.said)
 
 
-def _of_blocks(script: Script, blocks: list[bytes]) -> list[Mapping[str, Figures] | None]:
+def _of_blocks(
+    script: Script, data: DataSet, blocks: list[bytes]
+) -> list[Mapping[str, Figures] | None]:
     """The results of each block; one begins when its time has come, whatever the one before did."""
     check()
     found: list[Mapping[str, Figures] | None] = []
     began = time.monotonic()
     for number, content in enumerate(blocks, start=1):
-        ran = run(script.code, content, script.limits)
+        ran = run(script.code, content, script.limits(data))
         try:
             found.append(None if ran.result is None else read_results(ran.result, 0))
         except DiskretError:
