@@ -49,6 +49,10 @@ class _Written:
     def made(self, terms: Sequence[Numbers], at: Any = slice(None)) -> Numbers:
         """What the terms add up to, NaN where no value is told; `at`: of these records only."""
         values = self.values[at]
+        if len(self.times) == 1:  # most are terms themselves
+            [(term, times)] = self.times.items()
+            if (times == 1).all() and not np.isnan(terms[term]).any():
+                return terms[term][at]
         whole = np.zeros(len(values))
         for term, times in self.times.items():
             whole += times[at] * np.nan_to_num(terms[term][at])
@@ -96,14 +100,17 @@ def _own_term(own: _Written, terms: list[Numbers], where: NDArray[np.bool_], of:
 def _as_another(own: _Written, written: dict[int, _Written], terms: list[Numbers]) -> bool:
     """Whether it is another variable, but for some records; then it is written so."""
     best: tuple[int, float, NDArray[np.bool_], _Written] | None = None
+    filled = ~np.isnan(own.values) & (own.values != 0)
     for other in written.values():
         values = other.made(terms)
-        both = ~np.isnan(own.values) & ~np.isnan(values) & (own.values != 0)
+        both = filled & ~np.isnan(values)
         shared = both & (values != 0)
-        number = int(np.count_nonzero(both))
-        if np.count_nonzero(shared) < 3:
+        number, most = int(np.count_nonzero(both)), int(np.count_nonzero(shared))
+        if most < 3 or 2 * most <= number:  # where one is zero and not the other, they differ
             continue
-        scale = float(np.median(own.values[shared] / values[shared]))
+        every = most == len(values)
+        ratios = own.values / values if every else own.values[shared] / values[shared]
+        scale = float(np.median(ratios, overwrite_input=True))
         close = np.abs(own.values - scale * values)
         same = close <= _EQUAL * np.abs(own.values)
         agree = int(np.count_nonzero(both & same))
