@@ -54,6 +54,32 @@ def register(
 
 
 @remote.command()
+def describe(
+    project: Annotated[str, typer.Argument(metavar="PROJECT", help="Name of a project.")],
+    place: LedgerOption,
+    who: WhoOption,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Describe a project to its members: data sets, columns, codes, what is left."""
+    with reported(language, debug):
+        console, words = terminal(), words_in(language, "remote")
+        said = _office(place).describe(project, who=who)
+        known = {key: said[key] for key in ("purpose", "from", "until", "left")}
+        console.print(Text(words.said("described", **known)), soft_wrap=True)
+        for name, data in said["data"].items():
+            console.print(Text(name, style="bold"), soft_wrap=True)
+            line = words.said(f"level.{data['level']}", records=data["records"])
+            console.print(Text(f"  {line}"), soft_wrap=True)
+            for column, one in data["columns"].items():
+                label = f": {one['label']}" if one["label"] else ""
+                line = f"  {column} ({words[one['holds']]}){label}"
+                console.print(Text(line), soft_wrap=True)
+                for code, meaning in one["codes"].items():
+                    console.print(Text(f"    {code} = {meaning}"), soft_wrap=True)
+
+
+@remote.command()
 def run(
     query: QueryArgument,
     place: LedgerOption,

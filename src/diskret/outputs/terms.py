@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +49,17 @@ class _Written:
     times: dict[int, NDArray[np.int8]] = field(default_factory=dict[int, NDArray[np.int8]])
     summed: bool = False
 
-    def made(self, terms: Sequence[Numbers]) -> Numbers:
-        """What the terms add up to, NaN where no value is told."""
-        whole = np.zeros(len(self.values))
+    def made(self, terms: Sequence[Numbers], at: Any = slice(None)) -> Numbers:
+        """What the terms add up to, NaN where no value is told; `at`: of these records only."""
+        values = self.values[at]
+        if len(self.times) == 1:  # most are terms themselves
+            [(term, times)] = self.times.items()
+            if (times == 1).all() and not np.isnan(terms[term]).any():
+                return terms[term][at]
+        whole = np.zeros(len(values))
         for term, times in self.times.items():
-            whole += times * np.nan_to_num(terms[term])
-        return np.where(np.isnan(self.values), np.nan, whole)
+            whole += times[at] * np.nan_to_num(terms[term][at])
+        return np.where(np.isnan(values), np.nan, whole)
 
 
 def families(values: Sequence[Numbers]) -> list[Family]:
@@ -127,14 +133,17 @@ def _as_another(
 ) -> bool:
     """Whether it is another variable, but for some records; then it is written so."""
     best: tuple[int, float, NDArray[np.bool_], _Written] | None = None
+    filled = ~np.isnan(own.values) & (own.values != 0)
     for other in written.values():
         values = other.made(terms)
-        both = ~np.isnan(own.values) & ~np.isnan(values) & (own.values != 0)
+        both = filled & ~np.isnan(values)
         shared = both & (values != 0)
-        number = int(np.count_nonzero(both))
-        if np.count_nonzero(shared) < _FEW:
+        number, most = int(np.count_nonzero(both)), int(np.count_nonzero(shared))
+        if most < _FEW or most <= share * number:  # where only one is zero, they differ
             continue
-        scale = float(np.median(own.values[shared] / values[shared]))
+        every = most == len(values)
+        ratios = own.values / values if every else own.values[shared] / values[shared]
+        scale = float(np.median(ratios, overwrite_input=True))
         close = np.abs(own.values - scale * values)
         same = close <= _EQUAL * np.abs(own.values)
         agree = int(np.count_nonzero(both & same))
@@ -179,20 +188,27 @@ def _sum_of(
     if len(parts) < 2:
         return None
     there = ~np.isnan(own.values)
-    columns = np.array([one.made(terms) for one in parts])
-    at = np.flatnonzero(there & ~np.isnan(columns).any(axis=0))
+    common = there.copy()
+    for one in parts:
+        common &= ~np.isnan(one.values)
+    at = np.flatnonzero(common)
     if len(at) < 2 * len(parts) + 2:
         return None
     at = at[:: max(len(at) // _TRIED, 1)]
-    kept = _independent(columns[:, at])
-    parts, columns = [parts[one] for one in kept], columns[kept]
-    size = np.abs(columns[:, at]).max(axis=1)
-    solved = np.linalg.lstsq((columns[:, at] / size[:, None]).T, own.values[at], rcond=None)[0]
+    some = np.array([one.made(terms, at) for one in parts])
+    kept = _independent(some)
+    parts, some = [parts[one] for one in kept], some[kept]
+    size = np.abs(some).max(axis=1)
+    solved = np.linalg.lstsq((some / size[:, None]).T, own.values[at], rcond=None)[0]
     used = np.flatnonzero(np.abs(solved) > 1e-7 * np.abs(own.values[at]).max())
-    parts, columns, weights = [parts[one] for one in used], columns[used], (solved / size)[used]
+    parts, weights = [parts[one] for one in used], (solved / size)[used]
+    gap = np.abs(own.values[at] - weights @ some[used])
+    if len(parts) < 2 or (gap > _EQUAL * np.nanmax(np.abs(own.values))).any():
+        return None  # what does not hold for some does not hold for all
+    columns = np.array([one.made(terms) for one in parts])
     common = there & ~np.isnan(columns).any(axis=0)
     gap = np.abs(own.values - weights @ columns)[common]
-    if len(parts) < 2 or not (gap <= _EQUAL * np.abs(own.values[common]).max()).all():
+    if not (gap <= _EQUAL * np.abs(own.values[common]).max()).all():
         return None
     return parts, weights
 
