@@ -29,21 +29,30 @@ class Case:
         columns = dict(zip(self.by, self.codes, strict=True))
         self.frame = pa.table({**columns, "value": self.value, "unit": self.unit})
 
-    def sums(self, shown=None):
-        """How often each record counts in every sum and difference of totals; −1, 0 or 1.
+    def sums(self):
+        """How often each record counts in every sum that totals tell; −1, 0 or 1.
 
-        shown: geography → its areas that are published.
+        Of two geographies by trying factors 1, 0 and −1 of all areas; of three any factors:
+        what is orthogonal to all that totals say nothing of.
         """
-        places = [
-            (at, code)
-            for at, column in enumerate(self.codes)
-            for code in sorted(set(column))
-            if shown is None or code in shown[self.by[at]]
-        ]
-        inside = np.array([[c == code for c in self.codes[at]] for at, code in places])
-        factors = np.array(list(product([-1, 0, 1], repeat=len(places))), np.int8)
-        counts = factors @ inside.astype(np.int8)
-        return np.unique(counts[(np.abs(counts) <= 1).all(axis=1)], axis=0)
+        inside = np.array(
+            [
+                [c == code for c in column]
+                for column in self.codes
+                for code in sorted(set(column) - {None})
+            ],
+            np.int8,
+        ).reshape(-1, len(self.unit))
+        if len(self.by) == 2:
+            factors = np.array(list(product([-1, 0, 1], repeat=len(inside))), np.int8)
+            counts = factors @ inside
+            return np.unique(counts[(np.abs(counts) <= 1).all(axis=1)], axis=0)
+        _, first = np.unique(self.piece, return_index=True)
+        times = np.array(list(product([-1, 0, 1], repeat=len(first))), np.int8)
+        _, singular, vectors = np.linalg.svd(inside[:, first])
+        untold = vectors[int((singular > 1e-9).sum()) :]
+        told = times[(np.abs(times @ untold.T) < 1e-9).all(axis=1)]
+        return told[:, self.piece]
 
     def pieces_of_few(self, signed, sums):
         """Pieces in a sum of too few units."""

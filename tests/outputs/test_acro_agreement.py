@@ -46,7 +46,7 @@ ACRO_MODELS = {
     "anes": ("pass", 940),
 }
 #: Models of few records, where nine or fewer have more than nine tenths of a coefficient's weight.
-OTHER_VERDICT = {"stackloss": {"weight", "unproven"}, "longley": {"weight", "unproven"}}
+OTHER_VERDICT = {"stackloss": {"weight"}, "longley": {"weight"}}
 
 #: ACRO's status and degrees of freedom, and the check that catches the attack here.
 ACRO_ATTACKS = {

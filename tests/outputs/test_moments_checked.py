@@ -72,6 +72,31 @@ def test_correlation_with_the_dummy_of_one_firm_returns_its_value():
     assert found(checked)["value_of_one"] == (("spy",),)
 
 
+def test_correlations_tell_the_mean_of_a_category_that_is_left_out():
+    """With means and deviations, which are published often; no pair shows it."""
+    data = firms()
+    kind = np.where(data.index < 3, 0, 1 + data.index % 3)
+    dummies = ["b", "c", "d"]
+    for number, name in enumerate(dummies, 1):
+        data[name] = (kind == number) * 1.0
+    checked = dk.check.correlation(data, ["turnover", *dummies])
+    matrix, spread = checked.output, data[["turnover", *dummies]].std()
+    own = np.linalg.solve(matrix.loc[dummies, dummies], matrix.loc[dummies, "turnover"])
+    slopes = own * spread.turnover / spread[dummies]
+    left = data.turnover.mean() - slopes @ data[dummies].mean()
+    assert left == pytest.approx(data.turnover[:3].mean())
+    assert found(checked)["reference"] == (("1 ± b ± c ± d",),)
+    assert "reference" in found(dk.check.components(data, ["turnover", *dummies]))
+    noisy = data.assign(e=data["size"] + 1e-3 * data.age + 10 * (data.index < 3))
+    assert ("e",) in found(dk.check.correlation(noisy, ["size", "age", "e"]))["weight"]
+    assert dk.check.correlation(firms(40), ["size", "age"]).verdict == "pass"
+    many = firms(60)
+    for at in range(9):
+        many[f"x{at}"] = np.random.default_rng(100 + at).normal(size=60)
+    small = dk.check.correlation(many.drop(columns="region"))
+    assert "unproven" in found(small) and small.verdict == "review"
+
+
 def test_one_variable_says_the_other():
     data = firms()
     data["twice"] = 2 * data["size"]

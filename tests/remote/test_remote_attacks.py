@@ -15,9 +15,9 @@ import diskret as dk
 from diskret.errors import InputError
 from diskret.remote.compare import _vote, compared
 from diskret.remote.figures import Figures, computed, prepared
-from diskret.remote.office import _blocks, _levels
+from diskret.remote.office import _blocks
 from diskret.remote.query import Asked
-from diskret.remote.records import block_of
+from diskret.remote.records import block_of, levels_of
 from diskret.remote.votes import NONE, answer, certain, drawn, probabilities, strength_of
 
 BLOCKS = 40
@@ -35,7 +35,7 @@ QUESTIONS = [
 
 def blocks_of(asked, frame, unit="person"):
     block = block_of(frame, unit, BLOCKS, KEYS, "persons")
-    return _blocks(asked, frame, block, BLOCKS, _levels(persons()))
+    return _blocks(asked, frame, block, BLOCKS, levels_of(persons()))
 
 
 def same(one, other):
@@ -69,7 +69,7 @@ def test_blocks_that_follow_from_the_order_are_found_out():
     frame = persons(1200)
     without = frame[frame.person != 7].reset_index(drop=True)
     asked = QUESTIONS[0]
-    levels = _levels(frame)
+    levels = levels_of(frame)
     own, less = (
         _blocks(asked, one, np.arange(len(one)) % BLOCKS, BLOCKS, levels)
         for one in (frame, without)
@@ -180,7 +180,7 @@ def test_averaging_is_one_question():
     """The same question a hundred times, by two projects of one strength: one answer."""
     frame = persons(1200)
     asked = QUESTIONS[5]
-    shown = computed(asked, prepared(asked, frame, _levels(frame)))
+    shown = computed(asked, prepared(asked, frame, levels_of(frame)))
     blocks = blocks_of(asked, frame)
     about = ("mark", "digest", asked.canonical)
     found = {tuple(compared(shown, blocks, 10, 1.25, 0.1, KEYS, about)) for _ in range(20)}

@@ -14,8 +14,9 @@ import diskret.unrepeatable
 from diskret.errors import InputError, JobError, ProofError, VerificationError
 from diskret.outputs import Desk
 from diskret.remote import Office, report
+from diskret.remote.figures import computed
 from diskret.remote.gate import answered
-from diskret.remote.office import _wait
+from diskret.remote.office import wait_for
 
 
 @pytest.fixture
@@ -68,7 +69,9 @@ def test_answers_come_to_an_end_before_anything_is_computed(opened, monkeypatch)
         left = opened.compare(QUERY.replace(ask, f"[20, {end}, 65]"), who="kim").left
     assert left == 60 - 11 - 4 * 2
     wide = QUERY.replace(ask, str([*range(20, 66)]))
-    monkeypatch.setattr("diskret.remote.office._original", lambda *_: pytest.fail("was opened"))
+    monkeypatch.setattr(
+        "diskret.remote.office.original_frame", lambda *_: pytest.fail("was opened")
+    )
     with pytest.raises(ProofError, match="45 answers are asked for, and fewer are left"):
         opened.compare(wide, who="kim")
     assert opened.history("pay")[-1].happened == "refused"
@@ -171,6 +174,14 @@ def test_a_version_needs_its_certificate(tmp_path):
     assert Office(tmp_path / "centre.db", KEYS).history() == []
 
 
+def test_a_version_that_another_key_sealed_is_refused(tmp_path):
+    files(tmp_path)
+    others = dk.SecretKeys(bytes(range(1, 33)))
+    dk.Ledger.create(tmp_path / "centre.db", keys=others)
+    with pytest.raises(JobError, match="line 7: 'folder': .*does not bear the office's seal"):
+        Office(tmp_path / "centre.db", others).register(tmp_path / "config.toml", who="Lee")
+
+
 @pytest.mark.parametrize(
     ("was", "now", "says"),
     [
@@ -183,6 +194,7 @@ def test_a_version_needs_its_certificate(tmp_path):
         ("until = 9999-12-31", "until = 2025-12-31", "'until' must not lie before"),
         ("until = 9999-12-31", 'until = "9999-12-31"', "'until'.*a day without quotes"),
         ('name = "pay"', 'name = "p/q"', "'name' must not hold a slash"),
+        ("pause = 0", "pause = 0\nlimits = { memory = 1 }", "'memory'.*from 100 to 1000000"),
         ("[data.dictionary.job]", "[data.dictionary.work]", "there is no column 'work'"),
         ('original = "persons.csv"', 'original = "nobody.csv"', "line 4: 'original': the file"),
         ('numbers = ["age", "pay"]', 'numbers = ["age", "job"]', "'original': .*job"),
@@ -227,11 +239,59 @@ def test_the_owner_gets_a_report(opened):
     with pytest.raises(InputError):
         opened.ask(QUERY, who="eve")
     english, german = "\n".join(report(opened)), "\n".join(report(opened, "de"))
-    assert "kim: 1 runs" in english and "kim: 1 Läufe" in german
+    assert "kim: 1 run\n" in english and "kim: 1 Lauf\n" in german
     assert "14 answers about the original; 46 are left" in english
     assert "at most 64.5\u00a0%; allowed: 80.0\u00a0%" in english
     assert "near miss: ages (" in english and "beinahe: ages (" in german
     assert "eve: 'eve' is no member" in english
+
+
+def test_members_are_told_what_there_is_and_nothing_of_the_original(opened):
+    said = opened.describe("pay", who="kim")
+    assert (said["left"], said["data"]["persons"]["level"]) == (60, "factual")
+    columns = said["data"]["persons"]["columns"]
+    assert [*columns] == ["job", "age", "pay"]  # the column of persons is in the original only
+    assert columns["job"] == {
+        "holds": "text",
+        "label": "Occupation",
+        "codes": {"a": "clerk", "b": "nurse"},
+    }
+    with pytest.raises(InputError, match="'eve' is no member"):
+        opened.describe("pay", who="eve")
+
+
+def test_an_error_in_one_block_is_a_vote_and_no_error(opened, monkeypatch):
+    """Whatever is raised: an error that reaches the researcher would be an answer of its own."""
+    calls = []
+
+    def fails_once(asked, frame):
+        calls.append(len(frame))
+        if len(calls) == 7:
+            raise ZeroDivisionError("4711")
+        return computed(asked, frame)
+
+    shown = opened.ask(QUERY, who="kim")
+    monkeypatch.setattr("diskret.remote.office.computed", fails_once)
+    assert opened.compare(shown, who="kim").new == 14
+    assert len(calls) == 3 * 40
+    monkeypatch.setattr("diskret.remote.office.checking", lambda *_: 1 / 0)
+    calls += [0] * 10
+    assert opened.submit(QUERY, "model", who="kim") == "waiting"
+    assert opened.history("pay")[-1].what == "failed: model: ZeroDivisionError"
+
+
+def test_a_server_keeps_the_log_as_well(tmp_path):
+    from engines.postgres_server import administrator, server
+
+    files(tmp_path)
+    connection = administrator()
+    connection.run("CREATE DATABASE remote_access")
+    connection.close()
+    url = f"postgresql://postgres@/remote_access?host={server()}"
+    dk.Ledger.create(url, keys=KEYS)
+    Office(url, KEYS).register(tmp_path / "config.toml", who="Lee")
+    assert Office(url, KEYS).compare(QUERY, who="kim").new == 14
+    assert [one.happened for one in Office(url, KEYS).history()][-1] == "compared"
 
 
 def test_the_gate_answers_and_tells_nothing_of_errors(opened, monkeypatch):
@@ -241,9 +301,10 @@ def test_the_gate_answers_and_tells_nothing_of_errors(opened, monkeypatch):
     assert ask(do="run", query=QUERY)["version"] == "persons"
     assert {*ask(do="compare", query=QUERY)} == {"results", "new", "left"}
     assert ask(do="submit", query=QUERY, result="ages") == {"state": "accepted"}
+    assert ask(do="describe", project="pay")["purpose"] == "who earns what"
     assert "do= is" in ask(do="show the original")["error"]
     assert ask(do="run", query=QUERY, who="lee")["error"]  # who asks is not the request's to say
-    monkeypatch.setattr("diskret.remote.office._original", lambda *_: 1 / 0)
+    monkeypatch.setattr("diskret.remote.office.original_frame", lambda *_: 1 / 0)
     assert ask(do="submit", query=QUERY, result="model") == {
         "error": "ZeroDivisionError",
         "refused": False,
@@ -253,7 +314,7 @@ def test_the_gate_answers_and_tells_nothing_of_errors(opened, monkeypatch):
 def test_answers_come_at_a_multiple_of_the_pause():
     slept = []
     now = time.monotonic()
-    _wait(now - 2.5, 1.0, slept.append)
-    _wait(now - 0.2, 1.0, slept.append)
-    _wait(now, 0, slept.append)
+    wait_for(now - 2.5, 1.0, slept.append)
+    wait_for(now - 0.2, 1.0, slept.append)
+    wait_for(now, 0, slept.append)
     assert slept == [pytest.approx(0.5, abs=0.1), pytest.approx(0.8, abs=0.1)]

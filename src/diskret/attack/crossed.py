@@ -19,6 +19,9 @@ from diskret.attack.rests import Told
 from diskret.tables import Publication
 from diskret.tables.crossed import Crossed, Grouping
 
+#: Names of cells shown, of one side.
+_SHOWN = 5
+
 
 @dataclass(frozen=True, eq=False)
 class CrossedRests:
@@ -26,10 +29,17 @@ class CrossedRests:
 
     member: each as a sum of published cells, entries 1 and −1, ``(r, cells)``.
     pieces: of which pieces it consists, entries 1, ``(r, pieces)``; no row is empty.
+    signed: where some of these are taken away, so that it may be below zero, ``(r,)``.
     """
 
     member: sparse.csr_array
     pieces: sparse.csr_array
+    signed: NDArray[np.bool_]
+
+    @classmethod
+    def never_below(cls, member: sparse.csr_array, pieces: sparse.csr_array) -> CrossedRests:
+        """Rests that nothing but pieces of a whole are left of."""
+        return cls(member, pieces, np.zeros(member.shape[0], bool))
 
     def __len__(self) -> int:
         return self.member.shape[0]
@@ -37,7 +47,17 @@ class CrossedRests:
     def only(self, which: NDArray[np.bool_]) -> CrossedRests:
         """Some of them."""
         rows = np.flatnonzero(which)
-        return CrossedRests(self.member[rows], self.pieces[rows])
+        return CrossedRests(self.member[rows], self.pieces[rows], self.signed[rows])
+
+    def beside(self, others: CrossedRests) -> CrossedRests:
+        """These and others, each once."""
+        return _distinct(
+            CrossedRests(
+                _stacked([self.member, others.member]),
+                _stacked([self.pieces, others.pieces]),
+                np.concatenate([self.signed, others.signed]),
+            )
+        )
 
     def name(self, publication: Publication, rest: int) -> str:
         """A rest in words, e.g. ``grid=g1 without municipality=m1``."""
@@ -46,7 +66,9 @@ class CrossedRests:
             [cell_name(publication, int(cell)) for cell in own.indices[own.data * sign > 0]]
             for sign in (1, -1)
         )
-        return f"{' and '.join(whole)} without {' and '.join(sorted(less))}"
+        if not less:
+            return _some(whole)
+        return f"{_some(whole)} without {_some(sorted(less))}"
 
 
 def crossed_rests(publication: Publication, crossed: Crossed) -> CrossedRests:
@@ -71,8 +93,10 @@ def crossed_rests(publication: Publication, crossed: Crossed) -> CrossedRests:
     ]
     if not found:
         nothing = sparse.csr_array((0, len(known)), dtype=np.int64)
-        return CrossedRests(nothing, sparse.csr_array((0, crossed.contexts.shape[1])))
-    rests = CrossedRests(
+        return CrossedRests.never_below(
+            nothing, sparse.csr_array((0, crossed.contexts.shape[1]), dtype=np.int64)
+        )
+    rests = CrossedRests.never_below(
         _stacked([own.member for own in found]), _stacked([own.pieces for own in found])
     )
     told = ~((abs(rests.member) @ ~known) > 0)
@@ -150,7 +174,14 @@ def _rests(
         starts[part.table] + part.cells[cover.indices, context],
     ))  # fmt: skip
     signs = np.repeat([sign, -sign], [len(codes), len(rows)])
-    return CrossedRests(sparse.csr_array((signs, at), shape=(len(codes), size)), pieces)
+    member = sparse.csr_array((signs, at), shape=(len(codes), size))
+    return CrossedRests.never_below(member, pieces)
+
+
+def _some(names: list[str]) -> str:
+    """The first names of many."""
+    more = len(names) - _SHOWN
+    return " and ".join([*names[:_SHOWN], f"{more} more"] if more > 1 else names)
 
 
 def _contained(part: Grouping, whole: Grouping) -> sparse.csr_array:

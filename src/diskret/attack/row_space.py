@@ -11,7 +11,7 @@ from scipy import sparse
 _PRIME = 2**31 - 1
 _WORK = 3 * 10**9  # entries of the matrix times its rows
 _SMALL = 10**6  # entries beyond are no fractions of few units
-_SCALES = 12
+_SCALES = (*range(1, 13), 16, 18, 20, 24, 30, 36, 40, 48, 60, 72, 120, 180, 240, 360, 720)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class RowSpace:
 
         order, pivots = eliminate(reduced)
         rows = reduced[: len(pivots)]
-        for scale in range(1, _SCALES + 1):
+        for scale in _SCALES:
             lifted = rows * scale % _PRIME
             lifted[lifted > _PRIME // 2] -= _PRIME
             if (np.abs(lifted) < _SMALL).all() and (

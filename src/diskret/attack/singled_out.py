@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from diskret.attack.row_space import RowSpace
 
 _NODES = 3_000_000
+_MORE = 200_000  # steps for sets in which atoms are taken several times
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class Members:
     unit
         Shape (pairs,): number of the unit.
     amount
-        Shape (pairs,): what it contributes, never negative; ones where units are counted.
+        Shape (pairs,): what it contributes; ones where units are counted.
     """
 
     begins: NDArray[np.int64]
@@ -43,6 +44,16 @@ class Members:
     def atoms(self) -> NDArray[np.int64]:
         """Shape (pairs,): the atom of each pair."""
         return np.repeat(np.arange(len(self.begins) - 1), np.diff(self.begins))
+
+    @property
+    def cancels(self) -> NDArray[np.bool_]:
+        """Shape (units,): whose values are below zero in one atom and above it in another."""
+        number = int(self.unit.max(initial=-1)) + 1
+        above, below = (
+            np.bincount(self.unit[some], minlength=number) > 0
+            for some in (self.amount > 0, self.amount < 0)
+        )
+        return above & below
 
     @classmethod
     def made(
@@ -58,7 +69,7 @@ class Members:
         pairs, which = np.unique(atom[inside] * width + unit[inside], return_inverse=True)
         amount = np.ones(len(pairs))
         if values is not None:
-            amount = np.abs(np.bincount(which, values[inside], len(pairs)))
+            amount = np.bincount(which, values[inside], len(pairs)).astype(np.float64)
         begins = np.searchsorted(pairs, np.arange(atoms + 1) * width)
         return cls(begins.astype(np.int64), pairs % width, amount)
 
@@ -101,6 +112,7 @@ def fewest_units(
     threshold: int,
     signed: bool,
     start: int | None = None,
+    most: int = 1,
 ) -> Found:
     """The singled-out set of the fewest units, if they are fewer than the threshold.
 
@@ -119,6 +131,10 @@ def fewest_units(
         Whether atoms may also be subtracted, as sums of values may be.
     start
         An atom that the set must hold; None: any.
+    most
+        Where there is none, one is looked for of which atoms are taken up to so many times, as in
+        ``2 a + b``. Such sets are rare; of those that are not found in few steps it is not said
+        whether they are there.
     """
     sizes = np.diff(members.begins)
     starts = np.flatnonzero(sizes < threshold)
@@ -126,8 +142,9 @@ def fewest_units(
         starts = starts[starts == start]
     starts = starts[np.argsort(sizes[starts], kind="stable")]
     spare = np.where(sizes < threshold, 0.0, -1.0)
-    return _search(
-        space, known, members, spare, starts, np.full(len(starts), -1), signed, threshold, None
+    targets = np.full(len(starts), -1)
+    return _once_or_more(
+        space, known, members, spare, starts, targets, signed, threshold, None, most
     )
 
 
@@ -137,6 +154,7 @@ def unsafe_sum(
     members: Members,
     limit: Limit,
     only: tuple[int, int] | None = None,
+    most: int = 1,
 ) -> Found:
     """A singled-out sum, atoms added or subtracted, in which one unit is known too well.
 
@@ -148,15 +166,19 @@ def unsafe_sum(
         When others leave too little.
     only
         A unit that is to be known too well, and an atom that holds it; None: any.
+    most
+        As of `fewest_units`.
     """
     atoms = members.atoms
-    total = np.bincount(members.unit, members.amount)
-    order = np.lexsort((-members.amount, atoms))
+    amount = np.abs(members.amount)
+    total = np.bincount(members.unit, amount)
+    amount = np.where(members.cancels[members.unit], 0.0, amount)  # it may be nothing in a sum
+    order = np.lexsort((-amount, atoms))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - np.repeat(members.begins[:-1], np.diff(members.begins))
     number = len(members.begins) - 1
     beyond = rank > limit.others
-    spare = np.bincount(atoms[beyond], members.amount[beyond], number).astype(np.float64)
+    spare = np.bincount(atoms[beyond], amount[beyond], number).astype(np.float64)
     bound = limit.share * total * (1 + limit.together * limit.others)
     # the last digits of sums never hide what is unsafe
     possible = (spare[atoms] * (1 - 1e-9) <= bound[members.unit]) & (total[members.unit] > 0)
@@ -164,9 +186,33 @@ def unsafe_sum(
         possible &= (members.unit == only[0]) & (atoms == only[1])
     pairs = np.flatnonzero(possible)
     pairs = pairs[np.lexsort((atoms[pairs], members.unit[pairs]))]
-    return _search(
-        space, known, members, spare * (1 - 1e-9), atoms[pairs], members.unit[pairs], True, 0, limit
+    starts, targets = atoms[pairs], members.unit[pairs]
+    spare = spare * (1 - 1e-9)
+    return _once_or_more(space, known, members, spare, starts, targets, True, 0, limit, most)
+
+
+def _once_or_more(
+    space: RowSpace,
+    known: tuple[RowSpace, RowSpace],
+    members: Members,
+    spare: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    signed: bool,
+    threshold: int,
+    limit: Limit | None,
+    most: int,
+) -> Found:
+    """A set of atoms; where there is none, one of which some are taken several times."""
+    found = _search(
+        space, known, members, spare, starts, targets, signed, 1, _NODES, threshold, limit
     )
+    if found.atoms is not None or found.unresolved or most == 1:
+        return found
+    more = _search(
+        space, known, members, spare, starts, targets, signed, most, _MORE, threshold, limit
+    )
+    return found if more.atoms is None else more
 
 
 def _search(
@@ -177,6 +223,8 @@ def _search(
     starts: NDArray[np.int64],
     targets: NDArray[np.int64],
     signed: bool,
+    most: int,
+    nodes: int,
     threshold: int,
     limit: Limit | None,
 ) -> Found:
@@ -199,16 +247,18 @@ def _search(
         members.begins,
         members.unit,
         members.amount,
+        members.cancels,
         spare,
-        np.bincount(members.unit, members.amount).astype(np.float64),
+        np.bincount(members.unit, np.abs(members.amount)).astype(np.float64),
         starts.astype(np.int64),
         targets.astype(np.int64),
         signed,
+        most,
         threshold,
         rule.others,
         rule.share,
         rule.together,
-        _NODES,
+        nodes,
     )
     if state < 0:
         return Found(unresolved=True)

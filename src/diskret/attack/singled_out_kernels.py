@@ -74,6 +74,51 @@ def _holds(
 
 
 @kernel
+def _listed(
+    matrix: NDArray[np.int64], columns: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """What is not zero in some columns: where each row begins, which column, and the value."""
+    begins = np.zeros(len(matrix) + 1, np.int64)
+    for row in range(len(matrix)):
+        begins[row + 1] = begins[row]
+        for at in range(len(columns)):
+            if matrix[row, columns[at]]:
+                begins[row + 1] += 1
+    place = np.empty(begins[-1], np.int64)
+    value = np.empty(begins[-1], np.int64)
+    for row in range(len(matrix)):
+        last = begins[row]
+        for at in range(len(columns)):
+            if matrix[row, columns[at]]:
+                place[last], value[last] = at, matrix[row, columns[at]]
+                last += 1
+    return begins, place, value
+
+
+@kernel
+def _apart(
+    target: int,
+    inside: NDArray[np.int64],
+    has: NDArray[np.float64],
+    net: NDArray[np.float64],
+    top: NDArray[np.float64],
+) -> tuple[float, float, float]:
+    """What a unit has, what is left besides it and the next largest, and what these have."""
+    top[:] = 0.0
+    own, size = 0.0, 0.0
+    for one in inside:
+        value = has[one] + abs(net[one, 0]) + abs(net[one, 1])
+        size += value
+        if one == target:
+            own = value
+            continue
+        for at in range(len(top)):
+            if value > top[at]:
+                value, top[at] = top[at], value
+    return own, size - own - top.sum() - 1e-9 * size, top.sum()
+
+
+@kernel
 def search(
     rows: NDArray[np.int64],
     pivots: NDArray[np.int64],
@@ -87,11 +132,13 @@ def search(
     begins: NDArray[np.int64],
     unit: NDArray[np.int64],
     amount: NDArray[np.float64],
+    cancels: NDArray[np.bool_],
     spare: NDArray[np.float64],
     total: NDArray[np.float64],
     starts: NDArray[np.int64],
     targets: NDArray[np.int64],
     signed: bool,
+    most: int,
     threshold: int,
     others: int,
     share: float,
@@ -111,20 +158,21 @@ def search(
     free_of = np.full(atoms, -1)
     for at in range(len(free)):
         free_of[free[at]] = at
-    effect = np.zeros((len(pivots), len(free)), np.int64)
-    for row in range(len(pivots)):
-        for at in range(len(free)):
-            effect[row, at] = rows[row, free[at]]
+    # how the atom of each row changes each equation, by rows and by equations, without zeros
+    row_begins, row_at, row_value = _listed(rows, free)
+    begins_of, rows_of, effect_of = _listed(rows[:, free].T.copy(), np.arange(len(pivots)))
 
     vector = np.zeros(atoms, np.int64)
     left = np.zeros(len(free), np.int64)  # what is missing in each equation
-    barred = np.zeros((atoms, 2), np.int64)
+    barred = np.zeros((atoms, 2 * most + 1), np.int64)
     has = np.zeros(len(total))
     times = np.zeros(len(total), np.int64)
+    # what a unit has in atoms that are added, and in those that are subtracted, may cancel out
+    net = np.zeros((len(total), 2))
     inside = np.empty(len(total), np.int64)
     count = 0
     size = 0.0
-    width = 2 * (len(pivots) + 1)
+    width = 2 * most * (len(pivots) + 1)
     choice = np.empty((deepest + 1, width), np.int64)
     way = np.empty((deepest + 1, width), np.int64)
     number = np.zeros(deepest + 1, np.int64)
@@ -133,33 +181,38 @@ def search(
     fewest = threshold
     result = 0
     visited = 0
-    top = np.empty(max(others, 1))
+    top = np.empty(others)
+    alone = np.bincount(unit, minlength=len(total))  # atoms that each unit is in
 
     for start in range(len(starts)):
         target = targets[start]
         if start > 0 and target != targets[start - 1]:
             barred[:] = 0
         bound = 0.0
-        if target >= 0:
-            bound = share * total[target] * (1 + together * others)
         depth = 0
-        choice[0, 0], way[0, 0], number[0], tried[0] = starts[start], 1, 1, 0
+        number[0], tried[0] = most, 0
+        for at in range(most):
+            choice[0, at], way[0, at] = starts[start], at + 1
         while depth >= 0:
             if tried[depth] > 0:  # take back what was tried last; it is not tried again below
                 atom, sign = choice[depth, tried[depth] - 1], way[depth, tried[depth] - 1]
                 vector[atom] = 0
-                barred[atom, (sign + 1) // 2] += 1
+                barred[atom, sign + most] += 1
                 if row_of[atom] >= 0:
-                    for at in range(len(free)):
-                        left[at] += sign * effect[row_of[atom], at]
+                    for at in range(row_begins[row_of[atom]], row_begins[row_of[atom] + 1]):
+                        left[row_at[at]] += sign * row_value[at]
                 else:
                     left[free_of[atom]] -= sign * scale
                 for at in range(begins[atom], begins[atom + 1]):
-                    has[unit[at]] -= amount[at]
+                    if cancels[unit[at]]:
+                        net[unit[at], int(sign > 0)] -= abs(sign) * amount[at]
+                    else:
+                        has[unit[at]] -= abs(sign * amount[at])
+                        size -= abs(sign * amount[at])
                     times[unit[at]] -= 1
-                    size -= amount[at]
                     if times[unit[at]] == 0:
                         has[unit[at]] = 0.0
+                        net[unit[at]] = 0.0
                         for place in range(count - 1, -1, -1):
                             if inside[place] == unit[at]:
                                 inside[place] = inside[count - 1]
@@ -169,24 +222,30 @@ def search(
                     size = 0.0
             if tried[depth] == number[depth]:
                 for at in range(number[depth]):
-                    barred[choice[depth, at], (way[depth, at] + 1) // 2] -= 1
+                    barred[choice[depth, at], way[depth, at] + most] -= 1
                 depth -= 1
                 continue
             atom, sign = choice[depth, tried[depth]], way[depth, tried[depth]]
             tried[depth] += 1
+            if depth == 0 and target >= 0:  # the most that others may have besides
+                often = sign if alone[target] == 1 else most
+                bound = often * share * total[target] * (1 + together * others)
             vector[atom] = sign
             if row_of[atom] >= 0:
-                for at in range(len(free)):
-                    left[at] -= sign * effect[row_of[atom], at]
+                for at in range(row_begins[row_of[atom]], row_begins[row_of[atom] + 1]):
+                    left[row_at[at]] -= sign * row_value[at]
             else:
                 left[free_of[atom]] += sign * scale
             for at in range(begins[atom], begins[atom + 1]):
                 if times[unit[at]] == 0:
                     inside[count] = unit[at]
                     count += 1
-                has[unit[at]] += amount[at]
+                if cancels[unit[at]]:
+                    net[unit[at], int(sign > 0)] += abs(sign) * amount[at]
+                else:
+                    has[unit[at]] += abs(sign * amount[at])
+                    size += abs(sign * amount[at])
                 times[unit[at]] += 1
-                size += amount[at]
             visited += 1
             if visited > nodes:
                 return -1, best, fewest
@@ -203,7 +262,7 @@ def search(
                     if one == target:
                         continue
                     value = has[one]
-                    if value > total[target]:
+                    if value > most * total[target]:
                         larger = True
                         break
                     for at in range(others):
@@ -222,12 +281,15 @@ def search(
                 if left[at] == 0:
                     continue
                 ways = 0
-                for row in range(len(pivots)):
-                    if effect[row, at] and vector[pivots[row]] == 0:
-                        if spare[pivots[row]] >= 0 and (target < 0 or spare[pivots[row]] < bound):
-                            ways += 1
                 if vector[free[at]] == 0 and spare[free[at]] >= 0:
                     ways += 1
+                for place in range(begins_of[at], begins_of[at + 1]):
+                    candidate = pivots[rows_of[place]]
+                    if vector[candidate] == 0 and spare[candidate] >= 0:
+                        if target < 0 or spare[candidate] < bound:
+                            ways += 1
+                            if ways >= least:
+                                break
                 if ways < least:
                     wrong, least = at, ways
                     if ways <= 1:
@@ -237,8 +299,10 @@ def search(
                     continue
                 if _holds(vector, new_rows, new_pivots, new_scale):
                     continue
-                if target >= 0 and rest >= share * (has[target] + together * tops):
-                    continue
+                if target >= 0:
+                    own, rest, tops = _apart(target, inside[:count], has, net, top)
+                    if rest >= share * (own + together * tops):
+                        continue
                 result = 1
                 best[:] = vector
                 if target >= 0:
@@ -251,20 +315,25 @@ def search(
                 return -1, best, fewest
             depth += 1
             found = 0
-            for row in range(-1, len(pivots)):
-                candidate = free[wrong] if row < 0 else pivots[row]
-                if row >= 0 and effect[row, wrong] == 0:
-                    continue
+            for place in range(begins_of[wrong] - 1, begins_of[wrong + 1]):
+                own = place < begins_of[wrong]
+                candidate = free[wrong] if own else pivots[rows_of[place]]
                 if vector[candidate] != 0 or spare[candidate] < 0:
                     continue
                 if target >= 0 and spare[candidate] >= bound:
                     continue
-                for plus in range(1, -1 if signed else 0, -1):
-                    if barred[candidate, plus] == 0:
-                        choice[depth, found], way[depth, found] = candidate, 2 * plus - 1
+                step = -scale if own else effect_of[place]
+                for much in range(1, most + 1):
+                    for turned in range(2 if signed else 1):
+                        taken = much * (1 - 2 * turned)
+                        if barred[candidate, taken + most]:
+                            continue
+                        if least == 1 and taken * step != left[wrong]:
+                            continue  # nothing else could mend the equation
+                        choice[depth, found], way[depth, found] = candidate, taken
                         found += 1
             number[depth], tried[depth] = found, 0
         # whatever holds this start has been tried
-        barred[starts[start], 0] += 1
-        barred[starts[start], 1] += 1
+        for at in range(2 * most + 1):
+            barred[starts[start], at] += 1
     return result, best, fewest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,8 @@ from diskret.cli.show import terminal
 from diskret.texts import Words, words_in
 
 if TYPE_CHECKING:
-    from diskret.remote.office import Comparison, Office, Shown
+    from diskret.remote.figures import Figures
+    from diskret.remote.office import Comparison, Office
 
 remote = typer.Typer(
     help="Remote access: register data and projects, run queries, compare, submit, report.",
@@ -24,8 +26,14 @@ remote = typer.Typer(
 
 WhoOption = Annotated[str, typer.Option("--who", help="Who asks, as the gate knows it.")]
 QueryArgument = Annotated[
-    Path, typer.Argument(metavar="QUERY.toml", help="What is asked: tables, figures, models.")
+    Path,
+    typer.Argument(
+        metavar="QUERY.toml|SCRIPT.py", help="What is asked: a query, or a script for the sandbox."
+    ),
 ]
+ProjectOption = Annotated[str, typer.Option("--project", help="Of a script: name of the project.")]
+DataOption = Annotated[str, typer.Option("--data", help="Of a script: name of the data set.")]
+SecondsOption = Annotated[int, typer.Option("--seconds", help="Of a script: how long it may run.")]
 
 
 @remote.command()
@@ -46,6 +54,32 @@ def register(
 
 
 @remote.command()
+def describe(
+    project: Annotated[str, typer.Argument(metavar="PROJECT", help="Name of a project.")],
+    place: LedgerOption,
+    who: WhoOption,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Describe a project to its members: data sets, columns, codes, what is left."""
+    with reported(language, debug):
+        console, words = terminal(), words_in(language, "remote")
+        said = _office(place).describe(project, who=who)
+        known = {key: said[key] for key in ("purpose", "from", "until", "left")}
+        console.print(Text(words.said("described", **known)), soft_wrap=True)
+        for name, data in said["data"].items():
+            console.print(Text(name, style="bold"), soft_wrap=True)
+            line = words.said(f"level.{data['level']}", records=data["records"])
+            console.print(Text(f"  {line}"), soft_wrap=True)
+            for column, one in data["columns"].items():
+                label = f": {one['label']}" if one["label"] else ""
+                line = f"  {column} ({words[one['holds']]}){label}"
+                console.print(Text(line), soft_wrap=True)
+                for code, meaning in one["codes"].items():
+                    console.print(Text(f"    {code} = {meaning}"), soft_wrap=True)
+
+
+@remote.command()
 def run(
     query: QueryArgument,
     place: LedgerOption,
@@ -53,14 +87,28 @@ def run(
     compare: Annotated[
         bool, typer.Option("--compare/--no-compare", help="Also compare with the original.")
     ] = True,
+    project: ProjectOption = "",
+    data: DataOption = "",
+    seconds: SecondsOption = 3,
     language: LanguageOption = Language.en,
     debug: DebugOption = False,
 ) -> None:
     """Show the anonymised version's result, then how it compares with the original."""
     with reported(language, debug):
         words, opened = words_in(language, "remote"), _office(place)
+        if query.suffix == ".py":
+            from diskret.remote import scripts
+
+            script = scripts.Script(project, data, _text(query), seconds)
+            ran = scripts.ask_script(opened, script, who=who)
+            typer.echo(ran.said, nl=False)
+            _show(ran.version, ran.figures, words)
+            if compare:
+                sys.stdout.flush()
+                _tell(scripts.compare_script(opened, script, who=who), words)
+            return
         shown = opened.ask(_text(query), who=who)
-        _show(shown, words)
+        _show(shown.version, shown.figures, words)
         if compare:
             sys.stdout.flush()  # at once, before the original is opened
             _tell(opened.compare(shown, who=who), words)
@@ -73,13 +121,22 @@ def submit(
     place: LedgerOption,
     who: WhoOption,
     request: Annotated[str, typer.Option(help="What the checker should know.")] = "",
+    project: ProjectOption = "",
+    data: DataOption = "",
+    seconds: SecondsOption = 3,
     language: LanguageOption = Language.en,
     debug: DebugOption = False,
 ) -> None:
     """Ask for the original's result: what passes is accepted, a person decides the rest."""
     with reported(language, debug):
         words, opened = words_in(language, "remote"), _office(place)
-        state = opened.submit(_text(query), result, who=who, request=request)
+        if query.suffix == ".py":
+            from diskret.remote import scripts
+
+            script = scripts.Script(project, data, _text(query), seconds)
+            state = scripts.submit_script(opened, script, result, who=who, request=request)
+        else:
+            state = opened.submit(_text(query), result, who=who, request=request)
         typer.echo(words.said(f"submitted.{state}", result=result))
 
 
@@ -137,10 +194,10 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8-sig")
 
 
-def _show(shown: Shown, words: Words) -> None:
+def _show(version: str, shown: Mapping[str, Figures], words: Words) -> None:
     console = terminal()
-    console.print(Text(words.said("shown", version=shown.version)), soft_wrap=True)
-    for name, figures in shown.figures.items():
+    console.print(Text(words.said("shown", version=version)), soft_wrap=True)
+    for name, figures in shown.items():
         console.print(Text(name, style="bold"), soft_wrap=True)
         for figure, value in figures.value.items():
             error = figures.error.get(figure)

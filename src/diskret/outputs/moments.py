@@ -18,13 +18,25 @@ from diskret.outputs.fitted import Numbers
 from diskret.outputs.given import column_of, framed, numbers_of
 from diskret.outputs.influence import influence
 from diskret.outputs.judge_models import few_in_pairs, support
+from diskret.outputs.judge_risk_sets import singled_out
 from diskret.outputs.pairs import pairs_told
 from diskret.outputs.profile import Profile
-from diskret.outputs.spread import number_of_units
+from diskret.outputs.spread import number_of_units, spread
 from diskret.outputs.units import units_of
 from diskret.parameters import reading
 
-_CHECKS = ("threshold", "freedom", "support", "value_of_one", "all_equal", "pairs", "weight")
+_CHECKS = (
+    "threshold",
+    "freedom",
+    "support",
+    "value_of_one",
+    "all_equal",
+    "pairs",
+    "weight",
+    "reference",
+    "unproven",
+    "collinear",
+)
 _PERFECT = 1 - 1e-9
 #: Checks that are made on components.
 COMPONENTS = (*_CHECKS, "perfect")
@@ -44,7 +56,8 @@ def correlation(
     Each pair has the records in which both are there. Looked at are their number and degrees of
     freedom; variables in which few units have another value than all the others; tables of
     two variables of two values; coefficients that few units determine; and those of 1 or -1, by
-    which one variable says the other.
+    which one variable says the other. Beside means and deviations the matrix tells every regression
+    of these variables on each other, so all together are looked at as regressors are.
 
     Parameters
     ----------
@@ -101,6 +114,12 @@ def correlation(
             continue  # all pairs have the same records
         sets = np.where(both, 0, -1).astype(np.int32)
         told.append(Told(sets, ((f"{names[one]}, {names[other]}",),), rows))
+    complete = there.all(axis=1)
+    if complete.any():
+        whole = values[complete]
+        if method != "pearson":
+            whole = np.column_stack([_ranked(column) for column in whole.T])
+        found += _together(names, whole, None if units is None else units[complete], rules)
     made_from = dict(zip(names, values.T, strict=True))
     kept = merged([*found, *within(told, units, rules)])
     checks = (*_CHECKS, "perfect", "within")
@@ -164,8 +183,8 @@ def components(
     all_units = units_of(column_of(frame, unit, "unit"), frame.index, len(frame))
     units = None if all_units is None else all_units[complete]
     whole = values[complete]
-    spread = whole.std(axis=0, ddof=1)
-    size = np.where(spread > 0, spread, 1) if scaled else np.ones(len(names))
+    deviation = whole.std(axis=0, ddof=1)
+    size = np.where(deviation > 0, deviation, 1) if scaled else np.ones(len(names))
     centred = (whole - whole.mean(axis=0)) / size
     _, single, loadings = np.linalg.svd(centred, full_matrices=False)
     variances = single**2 / (len(whole) - 1)
@@ -195,6 +214,7 @@ def judged_components(
         own = {names[at]: values[:, at] for at in (one, other)}
         cross = _correlation(values[:, one], values[:, other])
         found += _judged(own, units, number, cross, rules)
+    found += _together(names, values, units, rules)
     _, single, directions = np.linalg.svd(centred, full_matrices=False)
     scores = centred @ directions.T
     for at in range(len(single)):
@@ -204,6 +224,28 @@ def judged_components(
         elif _few(scores[:, at], units, rules):
             blanks = {"threshold": rules.threshold}
             found.append(Finding("weight", rules.verdict("weight"), ((label,),), blanks))
+    return found
+
+
+def _together(names: Sequence[str], values: Numbers, units: Any, rules: Profile) -> list[Finding]:
+    """Few units that all variables together tell of: correlations hold every regression of them.
+
+    Beside means and deviations, that is, which are published often.
+    """
+    whole = np.asfortranarray(np.column_stack([np.ones(len(values)), values]))
+    alone = spread(whole, units, rules.threshold)
+    found: list[Finding] = []
+    if alone.combination is not None:
+        found += singled_out(alone.combination, ("1", *names), rules)
+    elif not alone.proven:
+        found.append(Finding("unproven", rules.verdict("unproven")))
+    own = influence(whole, None, units, rules.threshold, rules.own_share)
+    if own.few[1:].any():
+        places = tuple((names[int(at)],) for at in np.flatnonzero(own.few[1:]))
+        blanks = {"threshold": rules.threshold}
+        found.append(Finding("weight", rules.verdict("weight"), places, blanks))
+    if own.close:
+        found.append(Finding("collinear", rules.verdict("collinear")))
     return found
 
 

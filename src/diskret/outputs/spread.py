@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, islice
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.outputs.fitted import Numbers
 
+_EVERY = 30_000  # combinations that are all tried
+_RECORDS = 100_000  # of which it is asked how many are different
+_WORK = 5 * 10**7  # units times combinations
 _TRIES = 300  # combinations that are tried where several directions are free
 _TOLERANCE = 1e-6  # of a record that is a combination of others, relative to its size
 
@@ -65,7 +69,8 @@ def spread(x: Numbers, units: NDArray[np.int32] | None, threshold: int) -> Sprea
     It is so if there are `threshold` sets of records without a common unit, each of which has as
     many independent records as there are independent columns: fewer units leave one of the sets
     untouched, and what is zero on that set is zero everywhere. Such sets are looked for.
-    Where none is left, what is zero on the remaining records is tried.
+    Where none is left, every combination that is zero on as many different records as can be is
+    tried, if these are not too many; else what is zero on the remaining records.
 
     Parameters
     ----------
@@ -97,9 +102,53 @@ def spread(x: Numbers, units: NDArray[np.int32] | None, threshold: int) -> Sprea
     for _ in range(threshold):
         found = independent(rows, left, rank)
         if found is None:
-            return Spread(False, _alone(x, size, rows, left, units, threshold))
+            exact = _every(x, size, rank, units, threshold)
+            return exact or Spread(False, _alone(x, size, rows, left, units, threshold))
         left &= ~np.isin(owner, owner[found])
     return Spread(True)
+
+
+def _every(
+    x: Numbers,
+    size: Numbers,
+    rank: int,
+    units: NDArray[np.int32] | None,
+    threshold: int,
+) -> Spread | None:
+    """The answer from all combinations that are zero on rank - 1 records; None: they are too many.
+
+    What is zero for all but few is zero on such records, or another one is zero on more.
+    """
+    if len(x) > _RECORDS or not rank:
+        return None
+    # in directions of one length, so that regressors that hang together closely are told apart
+    apart, single, basis = np.linalg.svd(x / size, full_matrices=False)
+    apart, basis = apart[:, :rank], basis[:rank] / single[:rank, None]
+    kinds, place = np.unique(apart.round(11), axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    if comb(len(kinds), rank - 1) > _EVERY:
+        return None
+    some = np.array([*combinations(range(len(kinds)), rank - 1)], np.intp)
+    normals = np.ones((1, 1))
+    if rank > 1:
+        normals = np.linalg.svd(kinds[some])[2][:, -1]
+    off = np.abs(kinds @ normals.T)
+    off = off > _TOLERANCE * off.max(axis=0)
+    if units is None:
+        number = np.bincount(place, minlength=len(kinds)) @ off
+    else:
+        whose = np.unique(units, return_inverse=True)[1].reshape(-1)
+        inside = np.zeros((int(whose.max()) + 1, len(kinds)), np.float32)
+        inside[whose, place] = 1
+        if inside.shape[0] * off.shape[1] > _WORK:
+            return None
+        number = ((inside @ off.astype(np.float32)) > 0).sum(axis=0)
+    least = int(number.argmin())
+    if number[least] >= threshold:
+        return Spread(True)
+    direction = normals[least] @ basis
+    direction[np.abs(direction) <= _TOLERANCE * np.abs(direction).max()] = 0
+    return Spread(False, direction / size)
 
 
 def _alone(

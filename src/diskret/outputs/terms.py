@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,19 @@ class _Written:
 
     values: Numbers
     times: dict[int, NDArray[np.int8]] = field(default_factory=dict[int, NDArray[np.int8]])
+    summed: bool = False
+
+    def made(self, terms: Sequence[Numbers], at: Any = slice(None)) -> Numbers:
+        """What the terms add up to, NaN where no value is told; `at`: of these records only."""
+        values = self.values[at]
+        if len(self.times) == 1:  # most are terms themselves
+            [(term, times)] = self.times.items()
+            if (times == 1).all() and not np.isnan(terms[term]).any():
+                return terms[term][at]
+        whole = np.zeros(len(values))
+        for term, times in self.times.items():
+            whole += times[at] * np.nan_to_num(terms[term][at])
+        return np.where(np.isnan(values), np.nan, whole)
 
 
 def families(values: Sequence[Numbers]) -> list[Family]:
@@ -59,13 +73,22 @@ def families(values: Sequence[Numbers]) -> list[Family]:
     """
     terms: list[Numbers] = []
     written: dict[int, _Written] = {}
-    sizes = [float(np.nanmean(np.abs(one))) if (~np.isnan(one)).any() else 0.0 for one in values]
-    for number in np.argsort(sizes, kind="stable"):  # parts before what they add up to
+    for number in _parts_first(values):
         own = _Written(values[number])
         if not (_as_another(own, written, terms) or _as_sum(own, written, terms)):
             _own_term(own, terms, ~np.isnan(own.values), own.values)
-        written[int(number)] = own
+        written[number] = own
     return [_family(members, terms) for members in _connected(written) if len(members) > 1]
+
+
+def _parts_first(values: Sequence[Numbers]) -> list[int]:
+    """Variables in such an order that parts come before what they add up to."""
+    sizes = np.abs(values)
+    larger = [
+        sum(bool(np.nansum(one - other) > 0) for other in sizes if other is not one)
+        for one in sizes
+    ]
+    return [int(one) for one in np.argsort(larger, kind="stable")]
 
 
 def _own_term(own: _Written, terms: list[Numbers], where: NDArray[np.bool_], of: Numbers) -> None:
@@ -77,14 +100,18 @@ def _own_term(own: _Written, terms: list[Numbers], where: NDArray[np.bool_], of:
 def _as_another(own: _Written, written: dict[int, _Written], terms: list[Numbers]) -> bool:
     """Whether it is another variable, but for some records; then it is written so."""
     best: tuple[int, float, NDArray[np.bool_], _Written] | None = None
+    filled = ~np.isnan(own.values) & (own.values != 0)
     for other in written.values():
-        both = ~np.isnan(own.values) & ~np.isnan(other.values) & (own.values != 0)
-        shared = both & (other.values != 0)
-        number = int(np.count_nonzero(both))
-        if np.count_nonzero(shared) < 3:
+        values = other.made(terms)
+        both = filled & ~np.isnan(values)
+        shared = both & (values != 0)
+        number, most = int(np.count_nonzero(both)), int(np.count_nonzero(shared))
+        if most < 3 or 2 * most <= number:  # where one is zero and not the other, they differ
             continue
-        scale = float(np.median(own.values[shared] / other.values[shared]))
-        close = np.abs(own.values - scale * other.values)
+        every = most == len(values)
+        ratios = own.values / values if every else own.values[shared] / values[shared]
+        scale = float(np.median(ratios, overwrite_input=True))
+        close = np.abs(own.values - scale * values)
         same = close <= _EQUAL * np.abs(own.values)
         agree = int(np.count_nonzero(both & same))
         if scale and 2 * agree > number and agree >= 3 and (best is None or agree > best[0]):
@@ -103,69 +130,121 @@ def _as_another(own: _Written, written: dict[int, _Written], terms: list[Numbers
 
 
 def _as_sum(own: _Written, written: dict[int, _Written], terms: list[Numbers]) -> bool:
-    """Whether it is a sum of other variables, each of one term; then it is written so."""
+    """Whether it is a sum of other variables; then it is written so."""
     there = ~np.isnan(own.values)
-    basis = {
-        next(iter(one.times)): one.values
-        for one in written.values()
-        if len(one.times) == 1
-        and 2 * np.count_nonzero(there & ~np.isnan(one.values)) > np.count_nonzero(there)
-    }
-    if not basis:
-        return False
-    common = there & ~np.isnan(np.array([*basis.values()])).any(axis=0)
+    shared = {number: there & ~np.isnan(one.values) for number, one in written.items()}
+    several = [
+        number
+        for number, one in written.items()
+        if not one.summed and 2 * np.count_nonzero(shared[number]) > np.count_nonzero(there)
+    ]
+    several.sort(key=lambda number: -np.count_nonzero(shared[number]))
+    # of two that are the same on the common records, the one is tried and then the other
+    for order in (several, several[::-1]):
+        parts = [written[number] for number in order]
+        found = _sum_of(own, parts, terms)
+        if found is not None:
+            return _written_as(own, *found, written, terms)
+    return False
+
+
+def _sum_of(
+    own: _Written, parts: list[_Written], terms: list[Numbers]
+) -> tuple[list[_Written], Numbers] | None:
+    """Which of some variables it is a sum of, and with what factors; None: of none."""
+    if len(parts) < 2:
+        return None
+    there = ~np.isnan(own.values)
+    common = there.copy()
+    for one in parts:
+        common &= ~np.isnan(one.values)
     at = np.flatnonzero(common)
-    if len(at) < 2 * len(basis) + 2:
-        return False
+    if len(at) < 2 * len(parts) + 2:
+        return None
     at = at[:: max(len(at) // _TRIED, 1)]
-    columns = np.array([terms[term] for term in basis])
-    size = np.abs(columns[:, at]).max(axis=1)
-    size[size == 0] = 1
-    solved = np.linalg.lstsq((columns[:, at] / size[:, None]).T, own.values[at], rcond=None)[0]
-    weights = solved / size
-    used = np.abs(solved) > 1e-7 * np.abs(own.values[at]).max(initial=0)
-    names = [term for term, one in zip(basis, used, strict=True) if one]
-    weights, columns = weights[used], columns[used]
-    if len(names) < 2:
-        return False
+    some = np.array([one.made(terms, at) for one in parts])
+    kept = _independent(some)
+    parts, some = [parts[one] for one in kept], some[kept]
+    size = np.abs(some).max(axis=1)
+    solved = np.linalg.lstsq((some / size[:, None]).T, own.values[at], rcond=None)[0]
+    used = np.flatnonzero(np.abs(solved) > 1e-7 * np.abs(own.values[at]).max())
+    parts, weights = [parts[one] for one in used], (solved / size)[used]
+    gap = np.abs(own.values[at] - weights @ some[used])
+    if len(parts) < 2 or (gap > _EQUAL * np.nanmax(np.abs(own.values))).any():
+        return None  # what does not hold for some does not hold for all
+    columns = np.array([one.made(terms) for one in parts])
     common = there & ~np.isnan(columns).any(axis=0)
     gap = np.abs(own.values - weights @ columns)[common]
     if not (gap <= _EQUAL * np.abs(own.values[common]).max()).all():
-        return False
-    return _written_as(own, dict(zip(names, weights, strict=True)), written, terms)
+        return None
+    return parts, weights
+
+
+def _independent(columns: Numbers) -> list[int]:
+    """Rows that are no sums of those before."""
+    kept: list[int] = []
+    basis: list[Numbers] = []
+    for number, column in enumerate(columns):
+        size = float(np.sqrt(column @ column))
+        left = column - sum((column @ one) * one for one in basis)
+        left = left - sum((left @ one) * one for one in basis)
+        length = float(np.sqrt(left @ left))
+        if length > 1e-7 * size > 0:
+            kept.append(number)
+            basis.append(left / length)
+    return kept
 
 
 def _written_as(
-    own: _Written, weights: dict[int, float], written: dict[int, _Written], terms: list[Numbers]
+    own: _Written,
+    parts: list[_Written],
+    weights: Numbers,
+    written: dict[int, _Written],
+    terms: list[Numbers],
 ) -> bool:
-    """Write a variable as a sum of terms, if whole numbers can say how often each is in it."""
-    # a term that one variable alone is made of can be measured in another unit
-    users = {term: [one for one in written.values() if term in one.times] for term in weights}
-    fixed = [term for term in weights if len(users[term]) > 1]
-    unit = min((abs(weights[term]) for term in fixed), default=1.0)
-    times: dict[int, int] = {}
-    for term, weight in weights.items():
-        often = weight / unit if term in fixed else np.sign(weight)
-        times[term] = round(often)
-        if abs(often - times[term]) > 1e-6 or not 0 < abs(times[term]) <= _LARGEST:
-            return False
-    for term in weights:
-        if term not in fixed:
-            terms[term] = terms[term] * abs(weights[term]) / unit
-    values = own.values / unit
-    known = np.array([~np.isnan(terms[term]) for term in weights])
-    lost = (~known).sum(axis=0)
-    there = ~np.isnan(values)
-    for at, term in enumerate(weights):  # one that is not known follows from the others
-        alone = there & ~known[at] & (lost == 1)
-        if alone.any():
-            others = sum(times[one] * np.nan_to_num(terms[one]) for one in weights if one != term)
-            filled = (values - others) / times[term]
-            terms[term] = np.where(alone, filled, terms[term])
-    for term in weights:
-        own.times[term] = np.where(there & (lost <= 1), times[term], 0).astype(np.int8)
-    _own_term(own, terms, there & (lost > 1), values)
+    """Write a variable as a sum of others, if whole numbers can say how often each is in it."""
+    # one that is a term no other variable has can be measured in another unit
+    free = [_alone(one, written) for one in parts]
+    fixed = [abs(one) for one, alone in zip(weights, free, strict=True) if not alone]
+    unit = min(fixed, default=1.0)
+    exact = np.where(free, np.sign(weights), weights / unit)
+    often = np.rint(exact)
+    if (np.abs(exact - often) > 1e-6).any() or not (np.abs(often) <= _LARGEST).all():
+        return False
+    for one, alone, weight in zip(parts, free, weights, strict=True):
+        if alone:
+            [term] = one.times
+            terms[term] = terms[term] * abs(weight) / unit
+    values, there = own.values / unit, ~np.isnan(own.values)
+    made = np.array([one.made(terms) for one in parts])
+    lost = np.isnan(made)
+    rest = values - often @ np.nan_to_num(made)
+    for one, time, gone in zip(parts, often, lost, strict=True):
+        only = there & gone & (lost.sum(axis=0) == 1)
+        if len(one.times) == 1 and only.any():  # it follows from the others
+            [term] = one.times
+            terms[term] = np.where(only & np.isnan(terms[term]), rest / time, terms[term])
+            _add(own, term, np.where(only, time, 0))
+            there = there & ~(only & ~np.isnan(values))
+    for one, time in zip(parts, often, strict=True):
+        for term, times in one.times.items():
+            _add(own, term, np.where(~np.isnan(values), time * times, 0))
+    _own_term(own, terms, there & lost.any(axis=0), rest)
+    own.summed = True
     return True
+
+
+def _alone(one: _Written, written: dict[int, _Written]) -> bool:
+    """Whether it is one term, which no other variable has."""
+    if len(one.times) != 1:
+        return False
+    [term] = one.times
+    return sum(term in other.times for other in written.values()) == 1
+
+
+def _add(own: _Written, term: int, times: NDArray[np.float64]) -> None:
+    if times.any():
+        own.times[term] = (own.times.get(term, 0) + times).astype(np.int8)
 
 
 def _connected(written: dict[int, _Written]) -> list[dict[int, _Written]]:

@@ -18,6 +18,7 @@ from diskret.errors import InputError
 from diskret.io import Source, source
 from diskret.protect.arguments import rules_judging_unions
 from diskret.protect.attackers import LISTED
+from diskret.protect.crossed_unions import crossed_unions
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.plan import TableToProtect
 from diskret.rules import Rule, Sensitivity
@@ -85,6 +86,9 @@ def crossed_judge(
                 left += 1
                 alone += _alone(publication, own, rests)
                 continue
+            unions, complete = crossed_unions(publication, own, rules)
+            rests = rests.beside(unions)
+            left += not complete
             judged += len(rests)
             if not len(rests):
                 continue
@@ -93,7 +97,9 @@ def crossed_judge(
             if bad.any():
                 unsafe = rests.only(bad)
                 levels = told.lower[1:][bad], told.upper[1:][bad], told.sliding[1:][bad]
-                asked.append(UnsafeSums(_widened(unsafe.member, cells), *levels))
+                asked.append(
+                    UnsafeSums(_widened(unsafe.member, cells), *levels, signed=unsafe.signed)
+                )
                 named += [unsafe.name(publication, i) for i in range(min(len(unsafe), _EXAMPLES))]
         return UnsafeCrossed(
             stacked(asked, cells),

@@ -27,6 +27,7 @@ from diskret.suppression import (
     hypercube,
     modular,
     network,
+    optimal,
     untidied,
 )
 from diskret.system import with_sums
@@ -36,6 +37,8 @@ from diskret.tables.unions import union_table, unions_exact
 #: Shares of the time left for a pattern that tells what is revealed, for the pattern itself, and
 #: for one repair; the rest is that of the proof.
 _FIRST, _SEARCH, _REPAIR = 0.2, 0.5, 0.3
+#: How often a cheapest pattern is looked for anew because the last one reveals parts.
+_AGAIN = 20
 #: The unsafe sums of a publication, and which of them everybody knows exactly.
 Judge = Callable[[Publication], tuple[UnsafeSums, NDArray[np.bool_]]]
 
@@ -220,9 +223,19 @@ def found_once(
     if known:
         quick = untidied(replace(problem, deadline=problem.deadline.share(_FIRST), work=Work()))
         problem, _, _, named = _asking(problem, public(quick.suppressed), judge, parts)
-    with _parts_named(named):
-        search = replace(problem, deadline=problem.deadline.share(_SEARCH))
-        return problem, checked_pattern(problem, method(search))
+    asked_again = _AGAIN if method is optimal and known and judge is None else 0
+    while True:
+        with _parts_named(named):
+            search = replace(problem, deadline=problem.deadline.share(_SEARCH))
+            pattern = checked_pattern(problem, method(search))
+        if not asked_again:
+            return problem, pattern
+        # a cheapest pattern that has to grow is none: it is looked for anew
+        asked_again -= 1
+        more, _, reveals, found = _asking(problem, public(pattern.suppressed), None, parts)
+        if not reveals:
+            return problem, pattern
+        problem, named = more, "; ".join(filter(None, (named, found)))
 
 
 def _asking(
@@ -263,7 +276,10 @@ def asking_for(problem: Problem, sums: UnsafeSums) -> Problem:
     number = len(sums)
     size = sums.member.shape[1]
     # a sum is bounded by what bounds its cells
-    system = with_sums(problem.system, sums.member, signed=bool(np.any(problem.lower[:size] < 0)))
+    signed: Any = bool(np.any(problem.lower[:size] < 0))
+    if sums.signed is not None:
+        signed = sums.signed | signed
+    system = with_sums(problem.system, sums.member, signed=signed)
     needs, n = problem.requirements, len(problem.cost)
     none = np.zeros(n, dtype=bool) if problem.start is None else problem.start
     return replace(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from diskret.errors import DiskretError, InputError, ProofError
 from diskret.io.from_json import Form, check_form, parse_json
 from diskret.remote.compare import Compared
 from diskret.remote.figures import Figures
-from diskret.remote.office import Office
+from diskret.remote.office import Comparison, Office
+from diskret.remote.scripts import SECONDS, Script, ask_script, compare_script, submit_script
 
 #: Requests are no longer than this, in characters.
 LONGEST = 200_000
-_FORM: Form = {"do": str, "query": str, "result": str, "request": str}
+_FORM: Form = {
+    **dict.fromkeys(("do", "query", "script", "project", "data", "result", "request"), str),
+    "seconds": int,
+}
 
 
 def answered(office: Office, who: str, request: str) -> str:
@@ -26,8 +31,9 @@ def answered(office: Office, who: str, request: str) -> str:
     who
         Who asks, as whoever opens the gate knows it; never taken from the request.
     request
-        JSON: `do` is ``"run"``, ``"compare"`` or ``"submit"``; `query` its text; `result` and
-        `request` of what is submitted.
+        JSON: `do` is ``"describe"`` (with `project`), ``"run"``, ``"compare"`` or ``"submit"``;
+        `query` its text, or `script`, `project`, `data` and `seconds`; `result` and `request` of
+        what is submitted.
 
     Returns
     -------
@@ -49,20 +55,50 @@ def _done(office: Office, who: str, text: str) -> dict[str, Any]:
     said = parse_json(text, "the request")
     check_form(said, _FORM, "the request")
     query = said.get("query", "")
+    if said.get("do") == "describe":
+        return office.describe(said.get("project", ""), who=who)
+    if "script" in said:
+        return _of_script(office, who, said)
     match said.get("do"):
         case "run":
             shown = office.ask(query, who=who)
-            figures = {name: _figures(one) for name, one in shown.figures.items()}
-            return {"version": shown.version, "figures": figures}
+            return _shown(shown.version, shown.figures)
         case "compare":
-            told = office.compare(query, who=who)
-            results = {name: [_told(one) for one in own] for name, own in told.results.items()}
-            return {"results": results, "new": told.new, "left": told.left}
+            return _compared(office.compare(query, who=who))
         case "submit":
             result, why = said.get("result", ""), said.get("request", "")
             return {"state": office.submit(query, result, who=who, request=why)}
         case other:
-            raise InputError(f"do= is 'run', 'compare' or 'submit', not {other!r}")
+            raise _unknown(other)
+
+
+def _of_script(office: Office, who: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    names = {key: said.get(key, "") for key in ("project", "data")}
+    script = Script(**names, code=said["script"], seconds=said.get("seconds", SECONDS))
+    match said.get("do"):
+        case "run":
+            shown = ask_script(office, script, who=who)
+            return {**_shown(shown.version, shown.figures), "said": shown.said}
+        case "compare":
+            return _compared(compare_script(office, script, who=who))
+        case "submit":
+            result, why = said.get("result", ""), said.get("request", "")
+            return {"state": submit_script(office, script, result, who=who, request=why)}
+        case other:
+            raise _unknown(other)
+
+
+def _unknown(do: object) -> InputError:
+    return InputError(f"do= is 'describe', 'run', 'compare' or 'submit', not {do!r}")
+
+
+def _shown(version: str, figures: Mapping[str, Figures]) -> dict[str, Any]:
+    return {"version": version, "figures": {name: _figures(one) for name, one in figures.items()}}
+
+
+def _compared(told: Comparison) -> dict[str, Any]:
+    results = {name: [_told(one) for one in own] for name, own in told.results.items()}
+    return {"results": results, "new": told.new, "left": told.left}
 
 
 def _figures(figures: Figures) -> list[dict[str, Any]]:

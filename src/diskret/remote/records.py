@@ -20,6 +20,7 @@ from diskret.io.columns import code_text, numbers
 from diskret.io.placed import placed
 from diskret.keys import SecretKeys, keyed_numbers
 from diskret.publish.digests import digest
+from diskret.remote.registered import DataSet, Version
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,14 +63,39 @@ def mark_of(path: Path, keys: SecretKeys) -> str:
     return keys.fingerprint("original of remote access", [digest(path).encode()])
 
 
-def check_unchanged(path: Path, known: str, now: str) -> None:
-    """Refuse a file that is another one than was registered.
+def version_frame(version: Version, data: DataSet) -> pd.DataFrame:
+    """The records of an anonymised version.
 
     Raises
     ------
     InputError
-        It was changed.
+        The file is another one than was registered.
     """
+    path = Path(version.file)
+    _check_unchanged(path, version.digest, digest(path))
+    return read_records(path, data.numbers)
+
+
+def original_frame(data: DataSet, keys: SecretKeys) -> pd.DataFrame:
+    """The records that nobody sees.
+
+    Raises
+    ------
+    InputError
+        The file is another one than was registered.
+    """
+    path = Path(data.original)
+    _check_unchanged(path, data.mark, mark_of(path, keys))
+    return read_records(path, data.numbers)
+
+
+def levels_of(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """The categories of each column of text."""
+    texts = [name for name in frame.columns if frame[name].dtype == object]
+    return {name: sorted(frame[name].dropna().unique()) for name in texts}
+
+
+def _check_unchanged(path: Path, known: str, now: str) -> None:
     if now != known:
         raise InputError(
             f"{path.name} is not the file that was registered; register it again: "

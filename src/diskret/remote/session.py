@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from diskret.errors import DiskretError, InputError, ProofError, VerificationError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _FIGURES: Form = {
     "version": str,
     "figures": {"*": [{"figure": [str], "value": anything, "error": anything}]},
+    "said": str,
 }
 _RESULTS: Form = {
     "results": {"*": [{"figure": [str], "deviation": str, "significance": str}]},
@@ -26,6 +27,18 @@ _RESULTS: Form = {
     "left": int,
 }
 _STATE: Form = {"state": str}
+_DESCRIBED: Form = {
+    **dict.fromkeys(("purpose", "from", "until"), str),
+    "left": int,
+    "data": {
+        "*": {
+            "level": str,
+            "records": int,
+            "claims": [str],
+            "columns": {"*": {"holds": str, "label": str, "codes": {"*": str}}},
+        }
+    },
+}
 _ERROR: Form = {"error": str, "refused": bool}
 _SIGNIFICANCES = ("", "kept", "lost", "gained", "reversed", "none")
 
@@ -36,20 +49,23 @@ class Answer:
 
     Parameters
     ----------
-    query
-        What was asked, as it can be submitted.
+    asked
+        What was asked, as it goes through the gate again.
     shown
         Result → its figures in the anonymised version.
     told
         Result → how they compare with the original; empty before the comparison.
     left
         How many more answers the project may have; -1 before the comparison.
+    said
+        What a script printed, on the anonymised version.
     """
 
-    query: str
+    asked: Mapping[str, str | int]
     shown: Mapping[str, pd.DataFrame]
     told: Mapping[str, tuple[Compared, ...]]
     left: int = -1
+    said: str = ""
 
 
 class Session:
@@ -100,6 +116,16 @@ class Session:
         lines += [f"{key(one)} = {toml(value)}" for one, value in {"name": name, **asked}.items()]
         return "\n".join(lines)
 
+    def describe(self) -> dict[str, Any]:
+        """The project's data sets, their columns and codes in words, and what is left.
+
+        Raises
+        ------
+        InputError
+            There is no such project, or the gate does not answer.
+        """
+        return self._asked({"do": "describe", "project": self.project}, _DESCRIBED)
+
     def run(self, query: str) -> Answer:
         """What the anonymised version shows, at once.
 
@@ -113,9 +139,33 @@ class Session:
         InputError
             The query is not admissible, or not allowed.
         """
+        return self._run({"query": query})
+
+    def run_script(self, code: str, *, seconds: int = 3) -> Answer:
+        """What a script shows on the anonymised version, and what it prints.
+
+        It runs in a sandbox, knows the records as `data`, a pandas frame, and gives results with
+        ``table(name, series)`` and ``model(name, fit)``.
+
+        Parameters
+        ----------
+        code
+            Python.
+        seconds
+            How long a run may take.
+
+        Raises
+        ------
+        InputError
+            It failed, or is not allowed.
+        """
+        names = {"project": self.project, "data": self.data}
+        return self._run({"script": code, "seconds": seconds, **names})
+
+    def _run(self, asked: Mapping[str, str | int]) -> Answer:
         import pandas as pd
 
-        said = self._asked({"do": "run", "query": query}, _FIGURES)
+        said = self._asked({"do": "run", **asked}, _FIGURES)
         shown = {
             name: pd.DataFrame(
                 {"value": [one["value"] for one in own], "error": [one["error"] for one in own]},
@@ -124,7 +174,7 @@ class Session:
             ).dropna(axis=1, how="all")
             for name, own in said["figures"].items()
         }
-        return Answer(query, shown, {})
+        return Answer(asked, shown, {}, said=said.get("said", ""))
 
     def compare(self, answer: Answer) -> Answer:
         """The same with the comparison, which the project is charged for.
@@ -139,7 +189,7 @@ class Session:
         ProofError
             The project had as many answers as it may.
         """
-        said = self._asked({"do": "compare", "query": answer.query}, _RESULTS)
+        said = self._asked({"do": "compare", **answer.asked}, _RESULTS)
         told: dict[str, tuple[Compared, ...]] = {}
         for name, own in said["results"].items():
             for one in own:
@@ -149,7 +199,7 @@ class Session:
             told[name] = tuple(
                 Compared(tuple(one["figure"]), one["deviation"], one["significance"]) for one in own
             )
-        return Answer(answer.query, answer.shown, told, said["left"])
+        return replace(answer, told=told, left=said["left"])
 
     def submit(self, answer: Answer, result: str, *, request: str = "") -> str:
         """Ask for the original's result: ``"accepted"``, or ``"waiting"`` for a person.
@@ -168,10 +218,10 @@ class Session:
         ProofError
             The project has submitted as many results as it may.
         """
-        asked = {"do": "submit", "query": answer.query, "result": result, "request": request}
+        asked = {"do": "submit", **answer.asked, "result": result, "request": request}
         return self._asked(asked, _STATE)["state"]
 
-    def _asked(self, request: Mapping[str, str], form: Form) -> dict[str, Any]:
+    def _asked(self, request: Mapping[str, str | int], form: Form) -> dict[str, Any]:
         try:
             done = subprocess.run(  # noqa: S603 - the gate is the user's own command
                 self._gate,

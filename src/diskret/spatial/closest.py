@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.spatial.cuts import Cut, Graph, Groups, grouped, small_cuts
+from diskret.spatial.limits import Share
 from diskret.spatial.pieces import Pieces
 
 #: Steps for one unit before it is given up.
@@ -24,45 +24,24 @@ _WORK = 50_000_000
 _VISITS = 200
 
 
-@dataclass(frozen=True)
-class Share:
-    """What makes a sum unsafe: others leave too little besides the largest contributors.
-
-    Unsafe: ``rest < share * (largest + together * next)``, where `others` of the next largest are
-    taken together and the rest is what is left. The p% rule is ``Share(1, p / 100, 0)``, dominance
-    of n with k % ``Share(n - 1, (100 - k) / k, 1)``.
-    """
-
-    others: int
-    share: Fraction
-    together: int
-
-    def tells(self, own: float, others: NDArray[np.float64]) -> bool:
-        """Whether a sum tells too much of a unit, from what each contributes, whole numbers.
-
-        Where those who are taken together are estimated, too, the unit must be the largest.
-        """
-        sizes = sorted((int(amount) for amount in others), reverse=True)
-        tops = sum(sizes[: self.others])
-        if self.together and sizes and sizes[0] > own:
-            return False
-        return sum(sizes) - tops < self.share * (int(own) + self.together * tops)
-
-    def unsafe(self, amounts: NDArray[np.float64]) -> bool:
-        """Whether a sum tells too much of its largest unit."""
-        largest = int(amounts.argmax())
-        return self.tells(float(amounts[largest]), np.delete(amounts, largest))
-
-
-def closest(pieces: Pieces, limit: Share) -> tuple[list[Cut], bool]:
+def closest(pieces: Pieces, limit: Share, tied: int | None = None) -> tuple[list[Cut], bool]:
     """For each unit and piece of it a sum that tells too much of the unit, if there is one.
+
+    Parameters
+    ----------
+    pieces
+        Of two geographies, with units.
+    limit
+        When a sum tells too much.
+    tied
+        A piece that no sum can hold.
 
     Returns
     -------
     cuts, complete
         And whether all units were looked at to the end.
     """
-    search = _Search.over(pieces, limit)
+    search = _Search.over(pieces, limit, tied)
     found, complete = dict[bytes, Cut](), True
     for unit, piece in search.possible():
         cut, finished = search.closest(unit, piece)
@@ -89,16 +68,18 @@ class _Search:
     came: NDArray[np.int64]
 
     @classmethod
-    def over(cls, pieces: Pieces, limit: Share) -> _Search:
+    def over(cls, pieces: Pieces, limit: Share, tied: int | None) -> _Search:
         first = len(pieces.codes[0])
         nodes = first + len(pieces.codes[1])
         amount = np.abs(pieces.amount)
         weight = np.bincount(pieces.piece, amount, len(pieces.count)).astype(np.float64)
+        if tied is not None:
+            weight[tied] = 4.0 * weight.sum() + 1.0
         graph = Graph.of(pieces.place[:, 0], pieces.place[:, 1] + first, nodes)
         total = np.bincount(pieces.unit, amount).astype(np.float64)
         left, came = np.repeat(weight, 2), np.full(nodes, -1)
         queue = np.empty(nodes, np.int64)
-        pairs = grouped(pieces.piece), grouped(pieces.unit)
+        pairs = grouped(pieces.piece, len(weight)), grouped(pieces.unit)
         return cls(pieces, limit, amount, weight, total, graph, *pairs, left, queue, came)
 
     def bound(self, unit: int) -> float:

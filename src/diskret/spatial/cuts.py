@@ -126,7 +126,7 @@ def small_cuts(
     size = np.bincount(overlaps.label, minlength=nodes)
     roots = np.argsort(-size, kind="stable")  # what is told hangs below the largest node
     block, met = blocks(graph.begins, graph.out, graph.head, roots)
-    whole = _whole(pieces)
+    whole = together(pieces)
     members = grouped(overlaps.label)
     inside = grouped(overlaps.edge + 1)
     seen, severed = np.zeros(nodes, bool), np.zeros(len(block), bool)
@@ -145,7 +145,7 @@ def small_cuts(
     return found, complete
 
 
-def _whole(pieces: Pieces) -> Callable[[int], NDArray[np.int64]]:
+def together(pieces: Pieces) -> Callable[[int], NDArray[np.int64]]:
     """All areas that hang together with one."""
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
@@ -155,8 +155,8 @@ def _whole(pieces: Pieces) -> Callable[[int], NDArray[np.int64]]:
     ends = pieces.place[:, 0], pieces.place[:, 1] + first
     matrix = sparse.csr_array((np.ones(len(ends[0])), ends), shape=(nodes, nodes))
     label = connected_components(matrix, directed=False)[1].astype(np.int64)
-    together = grouped(label)
-    return lambda area: together[int(label[area])]
+    parts = grouped(label)
+    return lambda area: parts[int(label[area])]
 
 
 def contracted(pieces: Pieces, bound: float, signed: bool, weight: NDArray[np.float64]) -> Overlaps:
@@ -243,9 +243,9 @@ def _from_first(a: NDArray[np.int64], b: NDArray[np.int64], nodes: int) -> NDArr
 class Groups:
     """Positions of each number from 0 on."""
 
-    def __init__(self, which: NDArray[np.int64]):
+    def __init__(self, which: NDArray[np.int64], number: int):
         self._order = np.argsort(which, kind="stable")
-        self._ends = np.concatenate([[0], np.cumsum(np.bincount(which))])
+        self._ends = np.concatenate([[0], np.cumsum(np.bincount(which, minlength=number))])
 
     def __getitem__(self, number: int) -> NDArray[np.int64]:
         return self._order[self._ends[number] : self._ends[number + 1]]
@@ -257,6 +257,6 @@ class Groups:
         return (self[number] for number in range(len(self)))
 
 
-def grouped(which: NDArray[np.int64]) -> Groups:
-    """Positions of each number from 0 on."""
-    return Groups(which)
+def grouped(which: NDArray[np.int64], number: int = 0) -> Groups:
+    """Positions of each number from 0 on, at least so many."""
+    return Groups(which, number)

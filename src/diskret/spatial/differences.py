@@ -12,12 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.rules import PQ, Dominance, MinimumFrequency, PPercent
-from diskret.rules.percentages import percentage
-from diskret.rules.sensitivity import Rule, parts
-from diskret.spatial.closest import Share, closest
+from diskret.rules import Rule
+from diskret.spatial.closest import closest
 from diskret.spatial.cuts import Cut, small_cuts
 from diskret.spatial.jointly import Singled, closest_jointly, fewest_jointly
+from diskret.spatial.limits import Share, limits_of
 from diskret.spatial.pieces import REST, Pieces, pieces_of
 from diskret.texts import Words, words_in
 
@@ -217,7 +216,12 @@ def differences(
     ...     print(one)
     cell 3 without district B: 3 records
     """
-    threshold, limits = _limits(rule, value is not None)
+    threshold, limits, known = limits_of(rule, value is not None)
+    if not known:
+        raise InputError(
+            f"{rule!r} cannot judge differences between geographies; counts are judged by "
+            "MinimumFrequency, sums (value=) also by PPercent, PQ and Dominance"
+        )
     pieces = pieces_of(
         records, by, count=count, value=value, unit=unit, decimals=decimals, hidden=hidden
     )
@@ -233,28 +237,6 @@ def differences(
     told = list({(one.terms, one.rule): one for one in told}.values())
     told.sort(key=lambda one: (one.number, len(one.terms), one.terms))
     return Differences(pieces.names, tuple(told), complete, joint, value is not None)
-
-
-def _limits(rule: Rule, of_sums: bool) -> tuple[int, dict[str, Share]]:
-    """The fewest units that are safe, 0 if there is no such rule, and rules for shares."""
-    threshold, limits = 0, dict[str, Share]()
-    for one in parts(rule):
-        if isinstance(one, MinimumFrequency):
-            threshold = max(threshold, one.n)
-        elif of_sums and isinstance(one, PPercent):
-            limits["p_percent"] = Share(one.coalition, percentage(one.p, "p"), 0)
-        elif of_sums and isinstance(one, PQ):
-            share = percentage(one.p, "p") / percentage(one.q, "q")
-            limits["pq"] = Share(one.coalition, share, 0)
-        elif of_sums and isinstance(one, Dominance):
-            part = percentage(one.k, "k")
-            limits["dominance"] = Share(one.n - 1, (1 - part) / part, 1)
-        else:
-            raise InputError(
-                f"{one!r} cannot judge differences between geographies; counts are judged by "
-                "MinimumFrequency, sums (value=) also by PPercent, PQ and Dominance"
-            )
-    return threshold, limits
 
 
 def _of_two(

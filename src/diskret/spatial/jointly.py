@@ -12,7 +12,7 @@ from scipy import sparse
 from diskret.attack.row_space import RowSpace, factors
 from diskret.attack.singled_out import Found, Limit, Members, fewest_units, unsafe_sum
 from diskret.solver import Solver, Status
-from diskret.spatial.closest import Share
+from diskret.spatial.limits import Share
 from diskret.spatial.pieces import Pieces
 
 _SCALES = 12

@@ -163,11 +163,12 @@ def rectangular_equations(dimensions: tuple[Dimension, ...]) -> sparse.csr_array
 # ── sums of cells as cells of their own, which nobody publishes ─────────────────────
 
 
-def with_sums(system: System, member: sparse.csr_array, signed: bool) -> System:
+def with_sums(system: System, member: sparse.csr_array, signed: bool | NDArray[np.bool_]) -> System:
     """The same system with a further unpublished cell for each sum, behind all others.
 
     `member`: A row for each sum, columns as the first cells of the system, entries 1, or -1 for
-    what is taken away. `signed`: whether sums may be negative.
+    what is taken away. `signed`: whether sums may be negative, or which ones,
+    ``(s,)``.
 
     >>> from diskret.tables import Dimension, Table
     >>> from diskret.hierarchy import Hierarchy
@@ -190,7 +191,7 @@ def with_sums(system: System, member: sparse.csr_array, signed: bool) -> System:
         cells=_CellsAndSums(system.cells, member),
         value=np.append(system.value, member @ system.value[: member.shape[1]]),
         equations=sparse.csr_array(equations),
-        lowest=np.append(system.lowest, np.full(number, -np.inf if signed else 0.0)),
+        lowest=np.append(system.lowest, np.where(np.broadcast_to(signed, number), -np.inf, 0.0)),
     )
 
 

@@ -54,9 +54,10 @@ class UnsafeSums:
     """Sums that a rule finds unsafe, and what must stay uncertain about each. Confidential.
 
     member: a row for each sum, a column for each cell of all tables, ``(s, n)``, int64 CSR with
-        entries 1.
+        entries 1, or −1 for what is taken away.
     lower, upper, sliding: levels in scaled integers as in `Requirements`, ``(s,)``, int64.
     judged: number of sums that were judged, safe ones included.
+    signed: which sums may be below zero although no cell may, ``(s,)``; None: none.
     """
 
     member: sparse.csr_array
@@ -64,6 +65,7 @@ class UnsafeSums:
     upper: NDArray[np.int64]
     sliding: NDArray[np.int64]
     judged: int = 0
+    signed: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return self.member.shape[0]
@@ -77,6 +79,7 @@ class UnsafeSums:
             self.upper[rows],
             self.sliding[rows],
             self.judged,
+            None if self.signed is None else self.signed[rows],
         )
 
     def of_table(self, publication: Publication, place: int) -> UnsafeSums:
@@ -110,7 +113,12 @@ def stacked(parts: Sequence[UnsafeSums], cells: int) -> UnsafeSums:
         joined("upper"),
         joined("sliding"),
         sum(part.judged for part in parts),
+        np.concatenate([np.zeros(0, bool), *map(_signed, parts)]),
     )
+
+
+def _signed(sums: UnsafeSums) -> NDArray[np.bool_]:
+    return np.zeros(len(sums), bool) if sums.signed is None else sums.signed
 
 
 @dataclass(frozen=True, eq=False)

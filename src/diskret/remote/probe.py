@@ -1,0 +1,127 @@
+"""Tries from within whether the sandbox holds; it imports nothing of diskret, as `inside`.
+
+Prints the promises that hold.
+"""
+
+import ctypes
+import os
+import platform
+import resource
+import socket
+import sys
+import time
+
+#: What is tried, by name.
+PROMISES = (
+    "time",
+    "memory",
+    "processes",
+    "files",
+    "scratch",
+    "network",
+    "read-only",
+    "alone",
+    "no-namespaces",
+    "no-measuring",
+    "no-environment",
+    "no-root",
+)
+#: Asks the kernel for the keys of a session.
+KEYCTL = ({"x86_64": 250}.get(platform.machine(), 219), 0, -3, 0)
+
+
+def limited(name: str, most: int) -> bool:
+    """Whether a limit is set as it was asked for."""
+    return resource.getrlimit(getattr(resource, name)) == (most, most)
+
+
+def forks_end(most: int) -> bool:
+    """Whether starting processes ends: they wait for each other, and are then ended."""
+    started: list[int] = []
+    try:
+        for _ in range(most + 1):
+            child = os.fork()
+            if child == 0:
+                time.sleep(10)
+                os._exit(0)
+            started.append(child)
+    except OSError:
+        return True
+    finally:
+        for child in started:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+    return False
+
+
+def no_network() -> bool:
+    """Whether there is no interface but the sandbox's own loopback."""
+    if [name for _, name in socket.if_nameindex()] != ["lo"]:
+        return False
+    with socket.socket() as one:
+        one.settimeout(1)
+        return one.connect_ex(("192.0.2.1", 80)) != 0
+
+
+def read_only() -> bool:
+    """Whether nothing but the private folder can be written to."""
+    for folder in ("/", "/usr", os.path.dirname(os.path.realpath(sys.executable))):
+        try:
+            os.close(os.open(os.path.join(folder, "probe"), os.O_CREAT | os.O_WRONLY))
+        except OSError:
+            continue
+        return False
+    return True
+
+
+def alone() -> bool:
+    """Whether nothing is seen of other processes, and none can be reached."""
+    return not os.path.exists("/proc/self") and os.getppid() <= 1
+
+
+def no_measuring() -> bool:
+    """Whether the kernel does not say how busy the machine is, and keeps no keys."""
+    library = ctypes.CDLL(None)
+    space = ctypes.create_string_buffer(1024)
+    return library.sysinfo(space) != 0 and library.syscall(*KEYCTL) != 0
+
+
+def no_namespaces() -> bool:
+    """Whether no new namespace of users can be made."""
+    return ctypes.CDLL(None).unshare(0x10000000) != 0
+
+
+def small_folder(most: int) -> bool:
+    """Whether the private folder is bounded."""
+    there = os.statvfs("/tmp")  # noqa: S108 - its own
+    return there.f_blocks * there.f_frsize <= most + 4096
+
+
+def no_environment() -> bool:
+    """Whether nothing is known of the host's environment."""
+    known = {"LANG", "HOME", "PWD", "LC_CTYPE"}
+    return all(name in known or name.endswith("_NUM_THREADS") for name in os.environ)
+
+
+def main() -> None:
+    """Print the names of what holds; the limits that were asked for stand in standard input."""
+    cpu, memory, processes, files, scratch = map(int, sys.stdin.read().split())
+    held = {
+        "time": limited("RLIMIT_CPU", cpu),
+        "memory": limited("RLIMIT_AS", memory),
+        "processes": limited("RLIMIT_NPROC", processes) and forks_end(processes),
+        "files": limited("RLIMIT_NOFILE", files),
+        "scratch": limited("RLIMIT_FSIZE", scratch) and small_folder(scratch),
+        "network": no_network(),
+        "read-only": read_only(),
+        "alone": alone(),
+        "no-namespaces": no_namespaces(),
+        "no-measuring": no_measuring(),
+        "no-environment": no_environment(),
+        "no-root": os.getuid() != 0 and os.geteuid() != 0,
+    }
+    print(*(name for name, one in held.items() if one))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

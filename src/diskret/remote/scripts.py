@@ -1,0 +1,246 @@
+"""Scripts of researchers: run in a sandbox, block by block, and for a person to let go."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.ipc as ipc
+
+from diskret.errors import DiskretError, InputError
+from diskret.outputs.project import Project
+from diskret.outputs.unread import unread
+from diskret.remote.allowance import question_mark
+from diskret.remote.channel import read_results
+from diskret.remote.compare import compared, questions
+from diskret.remote.figures import Figures
+from diskret.remote.office import Comparison, Office, State
+from diskret.remote.query import Query
+from diskret.remote.records import block_of, original_frame, version_frame
+from diskret.remote.registered import DataSet, Version, at_desk
+from diskret.remote.sandbox import Limits, check, check_hidden, run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Seconds that a run of a script may take if nothing is said.
+SECONDS = 3
+#: Seconds beside those of a script that the sandbox may take to begin and end.
+BESIDE = 1.0
+#: Digits of what a script returns of the original.
+_DIGITS = 5
+#: The factor within which a figure of a script is close.
+_WITHIN = 1.25
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script of a project.
+
+    Parameters
+    ----------
+    project, data
+        Names.
+    code
+        Python: it knows `data`, a pandas frame, and gives results with `table(name, series)` and
+        `model(name, fit)`.
+    seconds
+        How long a run may take.
+    """
+
+    project: str
+    data: str
+    code: str
+    seconds: int = SECONDS
+
+    @property
+    def query(self) -> Query:
+        """As what is asked of the office."""
+        return Query(self.project, self.data, (), self.code)
+
+    def limits(self, data: DataSet) -> Limits:
+        """What a run may use."""
+        return Limits(seconds=self.seconds, memory=data.memory, processes=data.processes)
+
+    @property
+    def canonical(self) -> str:
+        """What a question about its results is told by."""
+        return f"{hashlib.sha256(self.code.encode()).hexdigest()} {self.seconds}"
+
+
+@dataclass(frozen=True, eq=False)
+class ScriptShown:
+    """What a script shows on the anonymised version: results, and all that it printed."""
+
+    script: Script
+    version: str
+    figures: Mapping[str, Figures]
+    said: str
+
+
+def ask_script(office: Office, script: Script, *, who: str) -> ScriptShown:
+    """Run a script on the anonymised version; the original is not opened.
+
+    Raises
+    ------
+    InputError
+        It is not this person's to ask, the sandbox does not hold, or the script failed: its
+        error is told, for it is one about the anonymised version.
+    """
+    _, data, version = office.allowance.allowed(script.query, who)
+    shown = _shown(script, data, version)
+    office.allowance.note("asked", who, script.query, ", ".join(shown.figures), said=script.code)
+    return shown
+
+
+def compare_script(office: Office, script: Script, *, who: str) -> Comparison:
+    """What the original says, in classes; charged to the project.
+
+    An answer to a script costs as many answers to queries as the square of `blocks` divided by
+    `script_blocks`, and is as clear.
+
+    Each block runs in a sandbox of its own, one after the other at fixed times, so neither result
+    nor duration of one can depend on another, and the answer comes when it was known to come: after
+    the number of blocks times the seconds of the script and one more.
+
+    Raises
+    ------
+    ProofError
+        The project, or all projects on this data set, had as many answers as they may.
+    InputError
+        As for `ask_script`.
+    """
+    access, data, version = office.allowance.allowed(script.query, who)
+    shown = _shown(script, data, version)
+    due = {name: questions(one, 1) for name, one in shown.figures.items()}
+    about = {name: (data.mark, version.digest, script.canonical, name) for name in due}
+    blocks = data.script_blocks
+    # fewer votes say as much as many where each counts for more, and is charged for it
+    strength = access.strength * max(1.0, data.blocks / blocks)
+    marks = {
+        question_mark(*about[name], question, strength, blocks): None
+        for name, own in due.items()
+        for question in own
+    }
+    new, left = office.allowance.charge(
+        script.query, ", ".join(due), access, data, [*marks], who, strength
+    )
+    frame = original_frame(data, office.keys)
+    block = block_of(frame, data.unit, blocks, office.keys, data.name)
+    columns = _columns(version, data)
+    parts = [frame.loc[block == number, columns] for number in range(blocks)]
+    found = _of_blocks(script, data, [_arrow(one) for one in parts])
+    results = {
+        name: tuple(
+            compared(
+                own,
+                [None if one is None else one.get(name) for one in found],
+                1,
+                _WITHIN,
+                strength,
+                office.keys,
+                (*about[name], blocks),
+            )
+        )
+        for name, own in shown.figures.items()
+    }
+    return Comparison(results, new, left)
+
+
+def submit_script(
+    office: Office, script: Script, result: str, *, who: str, request: str = ""
+) -> State:
+    """Run a script on the original and put a result of it on the desk, where it waits for a person.
+
+    Nothing is known of what a script computes, so nothing of it passes by itself. That it failed
+    is told to the owner only.
+
+    Raises
+    ------
+    ProofError
+        The project has submitted as many results as it may.
+    InputError
+        The script has no such result on the anonymised version, or as for `ask_script`.
+    """
+    access, data, version = office.allowance.allowed(script.query, who)
+    shown = _shown(script, data, version)
+    if result not in shown.figures:
+        raise InputError(f"the script has no result {result!r}")
+    office.allowance.count_submission(script.query, access, who, result, script.code)
+    frame = original_frame(data, office.keys)
+    place = at_desk(script.project, script.data)
+    [found] = _of_blocks(script, data, [_arrow(frame[_columns(version, data)])])
+    if found is None or result not in found:
+        office.allowance.note("refused", who, script.query, f"failed: {result}", said=script.code)
+        return "waiting"
+    project = Project.open(place, office.place, frame, keys=office.keys, wait=office.wait)
+    checked = project.check(unread, _frame(found[result], shown.figures[result]))
+    project.submit(checked, result, request=request, who=who)
+    return "waiting"
+
+
+def _shown(script: Script, data: DataSet, version: Version) -> ScriptShown:
+    check_hidden(Path(data.original))
+    frame = version_frame(version, data)
+    ran = run(script.code, _arrow(frame), script.limits(data), listen=True)
+    if ran.result is None:
+        said = ran.said.strip().splitlines()
+        why = said[-1] if said else f"it took more than {script.seconds} seconds, or gave too much"
+        raise InputError(f"the script failed on the anonymised version: {why}")
+    return ScriptShown(script, version.name, read_results(ran.result, len(frame)), ran.said)
+
+
+def _of_blocks(
+    script: Script, data: DataSet, blocks: list[bytes]
+) -> list[Mapping[str, Figures] | None]:
+    """The results of each block; one begins when its time has come, whatever the one before did."""
+    check()
+    found: list[Mapping[str, Figures] | None] = []
+    began = time.monotonic()
+    for number, content in enumerate(blocks, start=1):
+        ran = run(script.code, content, script.limits(data))
+        try:
+            found.append(None if ran.result is None else read_results(ran.result, 0))
+        except DiskretError:
+            found.append(None)
+        end = began + number * (script.seconds + BESIDE)
+        time.sleep(max(0.0, end - time.monotonic()))
+    return found
+
+
+def _columns(version: Version, data: DataSet) -> list[str]:
+    """The columns that a script sees, of the original too: those of the version."""
+    return [*version_frame(version, data).columns]
+
+
+def _arrow(frame: pd.DataFrame) -> bytes:
+    """Records as they go into the sandbox, without an index."""
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    sink = io.BytesIO()
+    with ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def _frame(figures: Figures, shown: Figures) -> pd.DataFrame:
+    """What a person is asked to let go: figures that the version has too, and no hidden digits."""
+    import pandas as pd
+
+    names = [name for name in figures.value if name in shown.value]
+    columns = {"value": [_rounded(figures.value[name]) for name in names]}
+    if figures.error:
+        columns["error"] = [_rounded(figures.error.get(name, math.nan)) for name in names]
+    index = pd.Index([", ".join(name) for name in names], name="figure")
+    return pd.DataFrame(columns, index=index)
+
+
+def _rounded(value: float) -> float:
+    """To so many digits as a person looks at; more could spell anything."""
+    return float(f"{value:.{_DIGITS}g}")

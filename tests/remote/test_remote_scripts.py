@@ -1,0 +1,195 @@
+"""Scripts: shown on the anonymised version, compared by blocks, let go by a person only."""
+
+import contextlib
+import io
+import json
+import time
+from types import SimpleNamespace
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from remote_access import CONFIG, KEYS, QUERY, office, persons
+from remote_scripts import arrow, caged_or_skip
+from typer.testing import CliRunner
+
+from diskret.cli.main import app
+from diskret.errors import InputError, ProofError
+from diskret.outputs import Desk, Profile
+from diskret.outputs.unread import unread
+from diskret.remote import sandbox, scripts
+from diskret.remote.gate import answered
+from diskret.remote.sandbox import Limits, Ran
+from diskret.remote.scripts import Script, ask_script, compare_script, submit_script
+
+CODE = """
+import statsmodels.formula.api as smf
+print("version of", len(data))
+table("pay", data.groupby("job").pay.mean())
+table("persons", data.groupby("job").size(), adds_up=True)
+model("age", smf.ols("pay ~ age", data).fit())
+"""
+DATA = SimpleNamespace(memory=4000, processes=8)
+SCRIPT = Script("pay", "persons", CODE)
+
+
+def uncaged(script, records, limits, *, listen=False):
+    """What the sandbox does, in this process: quick, and for scripts of these tests only."""
+    results = {}
+
+    def add(name, figures, adds_up=False):
+        results[name] = {"figures": figures, "adds_up": adds_up}
+
+    def table(name, values, adds_up=False):
+        add(name, [[[str(key)], float(one), None] for key, one in values.items()], adds_up)
+
+    def model(name, fit):
+        pairs = zip(fit.params.items(), fit.bse, strict=True)
+        add(name, [[[key], float(one), float(error)] for (key, one), error in pairs])
+
+    data = pa.ipc.open_stream(io.BytesIO(records)).read_all().to_pandas()
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            exec(script, {"data": data, "table": table, "model": model})
+    except Exception as error:
+        return Ran(None, f"{error}" if listen else "")
+    return Ran(json.dumps({"results": results}).encode(), said.getvalue() if listen else "")
+
+
+@pytest.fixture
+def opened(tmp_path, monkeypatch):
+    monkeypatch.setattr(scripts, "run", uncaged)
+    monkeypatch.setattr(scripts, "check", lambda: None)
+    monkeypatch.setattr(scripts.time, "sleep", lambda _: None)
+    return office(tmp_path, CONFIG.replace("script_blocks = 10", "script_blocks = 40"))
+
+
+def test_a_script_is_shown_compared_and_waits_for_a_person(opened, tmp_path):
+    shown = ask_script(opened, SCRIPT, who="kim")
+    assert shown.said == "version of 4000\n"
+    assert [*shown.figures] == ["pay", "persons", "age"]
+    told = compare_script(opened, SCRIPT, who="kim")
+    assert told.new == 3 + 3 + 4
+    assert {one.deviation for one in told.results["persons"]} <= {"close", "smaller", "larger"}
+    again = compare_script(opened, SCRIPT, who="kim")
+    assert again.results == told.results and again.new == 0
+
+    assert submit_script(opened, SCRIPT, "age", who="kim", request="for a paper") == "waiting"
+    desk = Desk(tmp_path / "centre.db", KEYS)
+    [item] = desk.items("pay/persons")
+    assert (item.state, item.submitted.verdict) == ("waiting", "review")
+    [content] = desk.result("pay/persons", "age").files.values()
+    left = pd.read_csv(io.BytesIO(content), index_col="figure")
+    assert left.value["age"] == pytest.approx(20, abs=1)
+    assert all(len(str(one).replace(".", "").strip("0")) <= 5 for one in left.value)
+
+
+def test_a_script_sees_no_column_that_its_version_has_not(opened):
+    with pytest.raises(InputError, match="failed on the anonymised version: .*person"):
+        ask_script(opened, Script("pay", "persons", "table('t', data.person)"), who="kim")
+    peeking = "t = data.columns.tolist()\ntable('t', data.pay.head(2))\nassert 'person' not in t"
+    assert submit_script(opened, Script("pay", "persons", peeking), "t", who="kim") == "waiting"
+    assert opened.history("pay")[-1].happened == "submitted"
+
+
+def test_what_a_script_calls_its_figures_tells_nothing_of_the_original(opened, tmp_path):
+    """Names are taken from the anonymised version; those that spell a value are left out."""
+    spelling = (
+        "table('t', data.groupby('job').pay.sum().rename(lambda job: job + str(data.pay[0])))"
+    )
+    script = Script("pay", "persons", spelling)
+    told = compare_script(opened, script, who="kim")
+    assert len(told.results["t"]) == 3
+    assert {one.figure for one in told.results["t"]} == {
+        *ask_script(opened, script, who="kim").figures["t"].value
+    }
+    submit_script(opened, script, "t", who="kim")
+    content = Desk(tmp_path / "centre.db", KEYS).result("pay/persons", "t").files["t.csv"]
+    assert len(content.splitlines()) == 1
+
+
+def test_a_script_that_fails_on_the_original_looks_as_if_it_waited(opened):
+    secret = persons().pay.max()
+    failing = f"assert data.pay.max() != {secret}, data.pay.max()\ntable('t', data.pay.head(3))"
+    script = Script("pay", "persons", failing)
+    assert ask_script(opened, script, who="kim").figures
+    assert submit_script(opened, script, "t", who="kim") == "waiting"
+    noted = opened.history("pay")[-1]
+    assert (noted.happened, noted.what) == ("refused", "failed: t")
+    assert compare_script(opened, script, who="kim").results  # of one block, and no error
+
+
+def test_scripts_are_charged_and_end(opened):
+    many = "import pandas as pd\ntable('t', pd.Series(range(1, 90)))"
+    with pytest.raises(ProofError, match="89 answers are asked for"):
+        compare_script(opened, Script("pay", "persons", many), who="kim")
+    with pytest.raises(InputError, match="'eve' is no member"):
+        ask_script(opened, SCRIPT, who="eve")
+    with pytest.raises(InputError, match="the script has no result 'else'"):
+        submit_script(opened, SCRIPT, "else", who="kim")
+
+
+def test_no_profile_lets_pass_what_is_not_understood():
+    lax = Profile(verdicts={"unknown": "pass", "records": "pass"})
+    assert unread(pd.DataFrame({"value": [1]}), profile=lax).verdict == "review"
+
+
+def test_a_script_goes_through_the_gate_and_the_command(opened, tmp_path, monkeypatch):
+    request = {"do": "run", "script": CODE, "project": "pay", "data": "persons", "seconds": 5}
+    assert json.loads(answered(opened, "kim", json.dumps(request)))["said"] == "version of 4000\n"
+    request["do"] = "compare"
+    assert json.loads(answered(opened, "kim", json.dumps(request)))["new"] == 10
+    request |= {"do": "submit", "result": "pay"}
+    assert json.loads(answered(opened, "kim", json.dumps(request))) == {"state": "waiting"}
+    request["do"] = "show"
+    assert "do= is" in json.loads(answered(opened, "kim", json.dumps(request)))["error"]
+
+    monkeypatch.setattr("diskret.cli.remote._office", lambda _: opened)
+    (tmp_path / "script.py").write_text(CODE, encoding="utf-8")
+    (tmp_path / "query.toml").write_text(QUERY, encoding="utf-8")
+    script = [str(tmp_path / "script.py"), "--project", "pay", "--data", "persons"]
+    who = ["--ledger", "x", "--who", "kim", "--language", "de"]
+    done = CliRunner().invoke(app, ["remote", "run", *script, *who])
+    assert done.exit_code == 0, done.output
+    assert "version of 4000" in done.output and "0 neue Antworten" in done.output
+    done = CliRunner().invoke(app, ["remote", "submit", *script[:1], "age", *script[1:], *who])
+    assert "age: wartet auf die Prüfung" in done.output
+
+
+# ── in the sandbox itself ───────────────────────────────────────────────────────────────
+
+
+def test_a_run_takes_its_time_whatever_the_records_are():
+    """A script that sleeps where a value is large: without fixed times, its duration tells."""
+    caged_or_skip()
+    code = "import time\nif data.pay.max() > 5: time.sleep(0.7)\ntable('t', data.pay)"
+    script = Script("pay", "persons", code, seconds=2)
+    large, small = (arrow(pa.table({"pay": [1.0, value]})) for value in (9.0, 2.0))
+    durations, alone = [], []
+    for content in (large, small):
+        began = time.monotonic()
+        assert sandbox.run(code, content, Limits(seconds=2)).result is not None
+        alone.append(time.monotonic() - began)
+        began = time.monotonic()
+        [found] = scripts._of_blocks(script, DATA, [content])
+        durations.append(time.monotonic() - began)
+        assert found is not None
+    assert alone[0] - alone[1] > 0.3
+    assert abs(durations[0] - durations[1]) < 0.1
+    assert durations[0] == pytest.approx(3, abs=0.2)
+
+
+@pytest.mark.slow
+def test_a_script_is_compared_in_the_sandbox(tmp_path):
+    caged_or_skip()
+    opened = office(tmp_path)
+    script = Script("pay", "persons", "table('pay', data.groupby('job').pay.mean())", seconds=3)
+    assert ask_script(opened, script, who="kim").figures["pay"].value["a",] > 0
+    began = time.monotonic()
+    told = compare_script(opened, script, who="kim")
+    assert time.monotonic() - began == pytest.approx(10 * 4, abs=6)
+    # a vote of ten counts as four of forty, and an answer costs sixteen
+    assert (told.new, told.left) == (3, 60 - 3 * 16)
+    assert {one.deviation for one in told.results["pay"]} <= {"close", "smaller", "larger", "none"}
+    assert submit_script(opened, script, "pay", who="kim") == "waiting"

@@ -1,0 +1,366 @@
+"""Ways out of a script: each is open without the sandbox, and shut in it."""
+
+import json
+import os
+import pickle
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from remote_scripts import arrow, caged_or_skip
+
+import diskret
+from diskret.errors import InputError
+from diskret.remote import probe, sandbox
+from diskret.remote.channel import read_results
+from diskret.remote.sandbox import Limits, carried_out, command, run
+
+INSIDE = Path(sandbox.__file__).with_name("inside.py")
+RECORDS = arrow(pa.table({"job": ["a", "b"] * 50, "pay": [1.0, 2.0] * 50}))
+
+#: Each tries one way out, and gives 1 where it found something.
+ATTEMPTS = """
+import ctypes, os, socket
+import pandas as pd
+
+def try_(attempt):
+    try:
+        return float(bool(attempt()))
+    except Exception:
+        return 0.0
+
+def connected(kind, place):
+    with socket.socket(kind) as one:
+        one.settimeout(2)
+        one.connect(place)
+        return True
+
+def written(path):
+    with open(path, "w") as file:
+        file.write("4711")
+    return True
+
+def unshared():
+    if os.fork() == 0:
+        os._exit(kernel.unshare(0x10000000) != 0)
+    return os.waitstatus_to_exitcode(os.wait()[1]) == 0
+
+kernel = ctypes.CDLL(None)
+attempts = {
+    "network": lambda: connected(socket.AF_INET, ("127.0.0.1", PORT)),
+    "a socket in a folder": lambda: connected(socket.AF_UNIX, FOLDER + "/socket"),
+    "an abstract socket": lambda: connected(socket.AF_UNIX, "\\0diskret-test-" + str(PID)),
+    "the original": lambda: open(ORIGINAL).read(),
+    "a folder of the host": lambda: os.listdir(FOLDER),
+    "processes": lambda: open(f"/proc/{PID}/cmdline").read(),
+    "environments of processes": lambda: open(f"/proc/{PID}/environ").read(),
+    "signals": lambda: os.kill(PID, 0) is None,
+    "the environment": lambda: os.environ["DISKRET_SECRET"],
+    "a file": lambda: written(FOLDER + "/left"),
+    "a link": lambda: os.symlink(ORIGINAL, FOLDER + "/link") is None,
+    "memory that is shared": lambda: os.path.exists(SHARED) or written(SHARED) and False,
+    "how busy the machine is": lambda: kernel.sysinfo(ctypes.create_string_buffer(1024)) == 0,
+    "load": lambda: os.getloadavg(),
+    "a second namespace": unshared,
+}
+table("found", pd.Series({name: try_(one) for name, one in attempts.items()}))
+"""
+WAYS = [line.split('"')[1] for line in ATTEMPTS.splitlines() if line.startswith('    "')]
+
+
+def free(script, **options):
+    """The same program without the sandbox."""
+    content = struct.pack("<Q", len(script.encode())) + script.encode() + RECORDS
+    return subprocess.run(
+        [sys.executable, "-I", "-B", INSIDE], input=content, capture_output=True, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What each way gives without the sandbox and in it, in the second run of two."""
+    caged_or_skip()
+    folder = tmp_path_factory.mktemp("host")
+    original = folder / "original.csv"
+    original.write_text("person,pay\n7,4711\n", encoding="utf-8")
+    shared = f"/dev/shm/diskret-{os.getpid()}"
+    servers = [socket.create_server(("127.0.0.1", 0))]
+    for place in (str(folder / "socket"), f"\0diskret-test-{os.getpid()}"):
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(place)
+        server.listen()
+        servers.append(server)
+    known = {
+        "PORT": servers[0].getsockname()[1],
+        "FOLDER": str(folder),
+        "ORIGINAL": str(original),
+        "PID": os.getpid(),
+        "SHARED": shared,
+    }
+    script = "\n".join(f"{name} = {value!r}" for name, value in known.items()) + ATTEMPTS
+    results = {}
+    try:
+        for _ in range(2):  # what the first leaves, the second may find
+            done = free(script, env={**os.environ, "DISKRET_SECRET": "4711"})
+            results["free"] = dict(read_results(done.stdout, 100)["found"].value)
+            for left in ("left", "link"):
+                (folder / left).unlink(missing_ok=True)
+        for _ in range(2):
+            ran = run(script, RECORDS, Limits(), listen=True)
+            assert ran.result is not None, ran.said
+            results["caged"] = dict(read_results(ran.result, 100)["found"].value)
+        assert not (folder / "left").exists() and not (folder / "link").is_symlink()
+    finally:
+        Path(shared).unlink(missing_ok=True)
+        for server in servers:
+            server.close()
+    return results
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_way_out_is_open_without_the_sandbox_and_shut_in_it(found, way):
+    assert found["free"][way,] == 1, "the attempt finds nothing where nothing stops it"
+    assert found["caged"][way,] == 0
+
+
+# ── what takes too much ─────────────────────────────────────────────────────────────────
+
+COUNT = """
+import os, time, pandas as pd
+started = 0
+try:
+    while started < 60:
+        if os.fork() == 0:
+            time.sleep(20)
+            os._exit(0)
+        started += 1
+except OSError:
+    pass
+table("started", pd.Series({"all": float(started)}))
+"""
+
+
+def test_processes_come_to_an_end():
+    caged_or_skip()
+    ran = run(COUNT, RECORDS, Limits(processes=6))
+    assert ran.result is not None
+    assert read_results(ran.result, 1)["started"].value["all",] <= 6 + 3
+    assert left_over() == []
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-B", INSIDE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    content = struct.pack("<Q", len(COUNT)) + COUNT.encode() + RECORDS
+    process.stdin.write(content)
+    process.stdin.close()
+    line = os.read(process.stdout.fileno(), 10_000)
+    assert read_results(line, 1)["started"].value["all",] == 60
+    os.killpg(process.pid, signal.SIGKILL)  # they would go on for long after
+    process.wait()
+    process.stdout.close()
+
+
+def left_over():
+    """Processes that still run the program of the sandbox."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += [path] if b"inside.py" in path.read_bytes() else []
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize(
+    ("script", "limits"),
+    [
+        ("while True: pass", Limits(seconds=2)),
+        ("import os, time\nif os.fork() == 0:\n    os.setsid()\ntime.sleep(60)", Limits(seconds=2)),
+        ("import os\nos.write(1, b'x' * 10**8)\nos.write(3, b'x' * 10**8)", Limits(output=1000)),
+        ("table('t', data.pay.repeat(2000))", Limits(output=1000)),
+        ("x = bytearray(6 * 10**9)\ntable('t', data.pay)", Limits()),
+        ("open('/tmp/x', 'wb').write(bytes(2 * 10**7))\ntable('t', data.pay)", Limits(scratch=10)),
+        ("raise SystemExit(7)", Limits()),
+        ("import os; os._exit(0)", Limits()),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Limits()),
+        ("raise ValueError('pay of person 7 is 4711')", Limits()),
+        ("print(data); import sys; sys.stderr.write('4711'); 1 / 0", Limits()),
+    ],
+)
+def test_all_that_goes_wrong_looks_alike(script, limits):
+    """One value, whatever the exit code, the signal, the text or what is too much was."""
+    caged_or_skip()
+    began = time.monotonic()
+    assert run(script, RECORDS, limits) == sandbox.Ran(None, "")
+    assert time.monotonic() - began < limits.seconds + 5
+    assert left_over() == []
+
+
+def test_without_the_sandbox_codes_and_texts_tell():
+    assert free("raise ValueError('pay of person 7 is 4711')").stderr.count(b"4711") == 1
+    assert free("import os; os._exit(data.pay.max() > 1)").returncode == 1
+
+
+# ── the one way out that is open ────────────────────────────────────────────────────────────
+
+
+class Harmful:
+    """A pickle that does something where it is read."""
+
+    def __reduce__(self):
+        return Path.touch, (Path(os.environ["DISKRET_TOUCHED"]),)
+
+
+def test_a_pickle_is_never_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISKRET_TOUCHED", str(tmp_path / "touched"))
+    harmful = pickle.dumps(Harmful())
+    with pytest.raises(InputError):
+        read_results(harmful, 10)
+    assert not (tmp_path / "touched").exists()
+    pickle.loads(harmful)  # what reading it would have done
+    assert (tmp_path / "touched").exists()
+
+
+GOOD = {"results": {"t": {"figures": [[["a"], 1.5, None], [["b"], 2, 0.5]], "adds_up": False}}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda said: said.update(more=1),
+        lambda said: said["results"].clear(),
+        lambda said: said["results"].update({f"r{at}": said["results"]["t"] for at in range(30)}),
+        lambda said: said["results"]["t"].update(file="/etc/passwd"),
+        lambda said: said["results"]["t"].update(figures=[]),
+        lambda said: said["results"]["t"].update(figures=[[["a"], 1, None]] * 2),
+        lambda said: said["results"]["t"].update(figures=[[["a"], "4711", None]]),
+        lambda said: said["results"]["t"].update(figures=[[["a"], True, None]]),
+        lambda said: said["results"]["t"].update(figures=[[["a"], {"b": 1}, None]]),
+        lambda said: said["results"]["t"].update(figures=[[["a" * 81], 1, None]]),
+        lambda said: said["results"]["t"].update(figures=[[["a\n4711"], 1, None]]),
+        lambda said: said["results"]["t"].update(figures=[[["a"] * 7, 1, None]]),
+        lambda said: said["results"]["t"].update(figures=[[[], 1, None]]),
+        lambda said: said["results"]["t"].update(figures=[["a", 1, None]]),
+        lambda said: said["results"]["t"].update(figures=[[["a"], 1]]),
+        lambda said: said["results"]["t"].update(
+            figures=[[[str(n)], 1, None] for n in range(2001)]
+        ),
+    ],
+)
+def test_the_channel_takes_figures_and_nothing_else(change):
+    said = json.loads(json.dumps(GOOD))
+    assert dict(read_results(json.dumps(said).encode(), 10)["t"].value) == {("a",): 1.5, ("b",): 2}
+    change(said)
+    with pytest.raises(InputError):
+        read_results(json.dumps(said).encode(), 10)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"[1]", b"{", b'{"results": 1}', b"1" * 5000])
+def test_the_channel_refuses_what_is_no_json(content):
+    with pytest.raises(InputError):
+        read_results(content, 10)
+
+
+# ── where it cannot be made ────────────────────────────────────────────────────────────────
+
+
+def test_without_its_parts_nothing_is_run(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "bwrap" else f"/bin/{name}")
+    monkeypatch.setattr(sandbox, "check", sandbox.check.__wrapped__)
+    monkeypatch.setattr(sandbox.subprocess, "Popen", lambda *_, **__: pytest.fail("was run"))
+    with pytest.raises(InputError, match="there is no bwrap: install bubblewrap"):
+        run("1", RECORDS, Limits())
+
+
+def test_an_original_that_scripts_could_read_is_refused(tmp_path):
+    sandbox.check_hidden(tmp_path / "persons.csv")
+    (tmp_path / "link.csv").symlink_to(Path(sys.prefix) / "persons.csv")
+    for path in (Path(sys.prefix) / "persons.csv", Path("/usr/x.csv"), tmp_path / "link.csv"):
+        with pytest.raises(InputError, match="which scripts can read; move it elsewhere"):
+            sandbox.check_hidden(path)
+
+
+def test_on_unknown_machines_nothing_is_run(monkeypatch):
+    monkeypatch.setattr("platform.machine", lambda: "pdp11")
+    monkeypatch.setattr(sandbox, "check", sandbox.check.__wrapped__)
+    monkeypatch.setattr(sandbox, "command", lambda *_: ["true"])
+    with pytest.raises(InputError, match="none for machines of the kind pdp11"):
+        run("1", RECORDS, Limits())
+
+
+#: Part of the command → what does not hold without it.
+SABOTAGE = {
+    "--unshare-all": "network",
+    "--disable-userns": "no-namespaces",
+    "--nproc": "processes",
+    "--as": "memory",
+    "--cpu": "time",
+    "--nofile": "files",
+    "--seccomp": "no-measuring",
+    "--size": "scratch",
+    "--remount-ro": "read-only",
+}
+
+
+@pytest.mark.parametrize("part", SABOTAGE)
+def test_a_sandbox_that_lacks_a_part_is_found_out(part, monkeypatch):
+    caged_or_skip()
+
+    def weaker(limits, program):
+        line = command(limits, program)
+        at = [one for one, word in enumerate(line) if word == part or word.startswith(f"{part}=")]
+        assert at
+        for one in reversed(at):
+            if part in ("--seccomp", "--size", "--remount-ro"):
+                del line[one : one + 2]
+            elif part == "--unshare-all":
+                line[one] = "--unshare-pid"
+            else:
+                del line[one]
+        return line
+
+    monkeypatch.setattr(sandbox, "command", weaker)
+    with pytest.raises(InputError, match=f"does not hold here.*{SABOTAGE[part]}"):
+        sandbox.check.__wrapped__()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="optional: only root can become somebody else")
+def test_it_holds_for_an_ordinary_user():
+    """Somebody who is not root, in a view where Python and this package can be read."""
+    caged_or_skip()
+    source = Path(diskret.__file__).parents[1]
+    code = (
+        f"import sys; sys.path.insert(0, {str(source)!r}); import os; assert os.geteuid() == 1500\n"
+        "from diskret.remote.sandbox import check; check(); print('holds')"
+    )
+    folders = [part for one in reversed(source.parents[:-1]) for part in ("--dir", str(one))]
+    places = sandbox._places(Path(probe.__file__))
+    line = [
+        *(shutil.which("bwrap"), "--die-with-parent", *places),
+        *folders,
+        *("--ro-bind", str(source), str(source), "--bind", "/proc", "/proc", "--dev", "/dev"),
+        *("--tmpfs", "/tmp", "setpriv", "--reuid", "1500", "--regid", "1500", "--clear-groups"),
+        *(sys.executable, "-c", code),
+    ]
+    done = subprocess.run(line, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
+    assert done.stdout.strip() == "holds", done.stderr[-2000:]
+
+
+def test_reading_ends_where_there_is_too_much():
+    """A program that never ends to write is ended, and what it wrote is not kept."""
+    line = [sys.executable, "-c", "import os\nwhile True: os.write(1, b'x' * 10**6)"]
+    began = time.monotonic()
+    ran = carried_out(line, b"", Limits(seconds=5, output=10_000), listen=False)
+    assert ran.result is None
+    assert time.monotonic() - began < 5
+    assert threading.active_count() < 20
