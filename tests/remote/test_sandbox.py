@@ -282,6 +282,14 @@ def test_without_its_parts_nothing_is_run(monkeypatch):
         run("1", RECORDS, Limits())
 
 
+def test_an_original_that_scripts_could_read_is_refused(tmp_path):
+    sandbox.check_hidden(tmp_path / "persons.csv")
+    (tmp_path / "link.csv").symlink_to(Path(sys.prefix) / "persons.csv")
+    for path in (Path(sys.prefix) / "persons.csv", Path("/usr/x.csv"), tmp_path / "link.csv"):
+        with pytest.raises(InputError, match="which scripts can read; move it elsewhere"):
+            sandbox.check_hidden(path)
+
+
 def test_on_unknown_machines_nothing_is_run(monkeypatch):
     monkeypatch.setattr("platform.machine", lambda: "pdp11")
     monkeypatch.setattr(sandbox, "check", sandbox.check.__wrapped__)

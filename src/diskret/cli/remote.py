@@ -191,7 +191,9 @@ def _office(place: str) -> Office:
 
 
 def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8-sig")
+    from diskret.remote.query import text_of
+
+    return text_of(path)
 
 
 def _show(version: str, shown: Mapping[str, Figures], words: Words) -> None:

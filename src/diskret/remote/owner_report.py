@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from diskret.outputs.desk import Desk
+from diskret.remote.allowance import left_of
 from diskret.remote.log import RemoteEvent, events_of
-from diskret.remote.office import Office, left_of
+from diskret.remote.office import Office
 from diskret.remote.registered import Access, at_desk
 from diskret.remote.votes import certain
 from diskret.texts import Figure, words_in
