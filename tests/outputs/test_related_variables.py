@@ -123,7 +123,8 @@ def test_a_sample_of_many_records_says_that_nothing_hangs_together(monkeypatch):
     cut = np.where(draw.random(200) < 0.54, v, v + 1)
     late, early = v.copy(), v.copy()
     late[:100], early[105:] = np.nan, np.nan
-    for values in ([v, w], [v, w, v + w], [v, cut], [early, late], [w, early, late]):
+    rare = np.where(np.arange(200) % 40 == 3, v, 0)
+    for values in ([v, w], [v, w, v + w], [v, cut], [early, late], [w, early, late], [v, rare]):
         whole = families(values)
         with monkeypatch.context() as patch:
             patch.setattr("diskret.outputs.terms._SAMPLE", 20)

@@ -88,7 +88,7 @@ def _some(values: Sequence[Numbers]) -> list[Numbers] | None:
         return None
     draw = np.random.default_rng(0)
     at = np.sort(draw.choice(len(values[0]), _SAMPLE, replace=False))
-    there = [~np.isnan(one) for one in values]
+    there = [~np.isnan(one) & (one != 0) for one in values]
     for one, other in combinations(there, 2):
         both = np.count_nonzero(one[at] & other[at])
         if both < _TRIED and np.count_nonzero(one & other) >= _FEW:
