@@ -346,12 +346,15 @@ def test_a_sandbox_that_lacks_a_part_is_found_out(part, monkeypatch):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="optional: only root can become somebody else")
 def test_it_holds_for_an_ordinary_user():
-    """Somebody who is not root, in a view where Python and this package can be read."""
+    """Somebody who is not root and has other processes, where Python and this can be read."""
     caged_or_skip()
     source = Path(diskret.__file__).parents[1]
     code = (
         f"import sys; sys.path.insert(0, {str(source)!r}); import os; assert os.geteuid() == 1500\n"
-        "from diskret.remote.sandbox import check; check(); print('holds')"
+        "import subprocess\n"
+        "others = [subprocess.Popen(['sleep', '30']) for _ in range(30)]\n"
+        "from diskret.remote.sandbox import check; check(); print('holds')\n"
+        "[one.kill() for one in others]"
     )
     folders = [part for one in reversed(source.parents[:-1]) for part in ("--dir", str(one))]
     places = sandbox._places(Path(probe.__file__))
