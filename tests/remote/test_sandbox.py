@@ -187,14 +187,24 @@ def left_over():
         ("while True: pass", Limits(seconds=2)),
         ("import os, time\nif os.fork() == 0:\n    os.setsid()\ntime.sleep(60)", Limits(seconds=2)),
         ("import os\nos.write(1, b'x' * 10**8)\nos.write(3, b'x' * 10**8)", Limits(output=1000)),
-        ("table('t', data.pay.repeat(2000))", Limits(output=1000)),
+        pytest.param(
+            "table('t', data.pay.repeat(2000))", Limits(output=1000), marks=pytest.mark.slow
+        ),
         ("x = bytearray(6 * 10**9)\ntable('t', data.pay)", Limits()),
         ("open('/tmp/x', 'wb').write(bytes(2 * 10**7))\ntable('t', data.pay)", Limits(scratch=10)),
-        ("raise SystemExit(7)", Limits()),
-        ("import os; os._exit(0)", Limits()),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Limits()),
+        pytest.param("raise SystemExit(7)", Limits(), marks=pytest.mark.slow),
+        pytest.param("import os; os._exit(0)", Limits(), marks=pytest.mark.slow),
+        pytest.param(
+            "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+            Limits(),
+            marks=pytest.mark.slow,
+        ),
         ("raise ValueError('pay of person 7 is 4711')", Limits()),
-        ("print(data); import sys; sys.stderr.write('4711'); 1 / 0", Limits()),
+        pytest.param(
+            "print(data); import sys; sys.stderr.write('4711'); 1 / 0",
+            Limits(),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_all_that_goes_wrong_looks_alike(script, limits):
