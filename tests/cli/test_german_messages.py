@@ -58,8 +58,8 @@ ELSEWHERE = {
     "publish/verify/folder.py: str(error)": _INNER,
     "plan/publication.py: str(error)": _INNER,
     "remote/figures.py: f'{asked.name}: {wrong}'": _INNER,
-    "remote/office.py: refused": _INNER,
-    "remote/office.py: why": "one of the messages of _refusal",
+    "remote/allowance.py: refused": _INNER,
+    "remote/allowance.py: why": "one of the messages of _refusal",
     "remote/register.py: f\"'{key}': {error}\"": _INNER,
 }
 

@@ -11,7 +11,7 @@ import itertools
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 TINY = 1e-9
 
@@ -157,3 +157,33 @@ def _risks(known, rules, draw):
             second = [known.part_firm[near[known.part[near].argmax()]]] if len(near) else []
             for away in [*second, *(one for one in draw.permutation(large)[:1] if one != who)]:
                 yield target, away, rules.p_percent / 100
+
+
+def confined(frame, told, hidden, threshold):
+    """Numbers that a reader knows who counts in whole numbers, none below zero.
+
+    Looked at are atoms of few firms and cells that a table hides: the smallest and the largest
+    number of records that they may have, if all numbers that were told are true.
+
+    `hidden`: sets of records.
+    """
+    inside = [np.isin(frame.index, one) for one, _ in told]
+    signature = np.array([*inside, *(np.isin(frame.index, one) for one in hidden)])
+    there = signature[: len(inside)].any(axis=0)
+    atoms, at = np.unique(signature[:, there], axis=1, return_inverse=True)
+    number = np.bincount(at.reshape(-1), minlength=atoms.shape[1])
+    told_by = atoms[: len(inside)].astype(float)
+    known = LinearConstraint(told_by, told_by @ number, told_by @ number)
+    firms = frame.firm.to_numpy()[there]
+    few = [len({*firms[at.reshape(-1) == one]}) < threshold for one in range(len(number))]
+    goals = [*np.eye(len(number))[few], *atoms[len(inside) :].astype(float)]
+    found = []
+    for goal in goals:
+        ends = [
+            milp(sign * goal, constraints=known, integrality=np.ones(len(number)), bounds=Bounds(0))
+            for sign in (1, -1)
+        ]
+        low, high = ends[0].fun, np.inf if ends[1].x is None else -ends[1].fun
+        if low > goal @ number - 1 + TINY and high < goal @ number + 1 - TINY:
+            found.append((int(goal @ number), len(goals)))
+    return found

@@ -153,6 +153,13 @@ def a_suppressed(own, draw):
     return (suppressed, (own[row], own[column]), options), told
 
 
+def _hidden(checked, sides):
+    """The records of each cell that is not shown."""
+    shown = checked.output.notna()
+    groups = sides[0].groupby([sides[0], sides[1]]).groups
+    return [np.asarray(groups[at]) for at in groups if not shown.loc[at]]
+
+
 def a_groupby(own, draw):
     by = [str(draw.choice(["a", "b", "c"]))]
     value = str(draw.choice(list("vwst")))
@@ -231,11 +238,12 @@ KINDS = {
 }
 
 
-def attacked(seed):
+def attacked(seed, counts=None):
     """What the accepted results of a random project tell, and how many were accepted.
 
     Results that fail are let go by an exception now and then; what they tell with those before
-    is known, and what is looked for begins anew.
+    is known, and what is looked for begins anew. `counts`: a list that is given what was told in
+    the end, and which cells are hidden.
     """
     draw = np.random.default_rng(seed)
     own = world(draw)
@@ -243,6 +251,7 @@ def attacked(seed):
     frame["d"] = (draw.random(len(frame)) < 0.5).astype(int)
     project = Project(frame, unit="firm", profile=RULES)
     known: list = []
+    hidden: list = []
     told: list = []
     accepted = excepted = 0
     for number in range(int(draw.integers(2, 11))):
@@ -255,6 +264,7 @@ def attacked(seed):
         new = new(checked) if callable(new) else new
         if checked.verdict == "pass":
             project.accept(checked, f"{number}")
+            hidden += _hidden(checked, arguments) if function is suppressed else []
             told += new
             accepted += 1
         elif draw.random() < 0.1:
@@ -267,4 +277,6 @@ def attacked(seed):
             excepted += 1
     found = narrowed(own, known, told, RULES, draw)
     said = f"seed {seed}: {found[:3]}" if found else ""
+    if counts is not None:
+        counts.append((frame, told, hidden, excepted))
     return said, accepted, excepted

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
+from diskret.outputs import crosstab
 from diskret.outputs.fill import filled
 from diskret.outputs.groups import Axis, Groups
 from diskret.outputs.records import axis_of
@@ -112,3 +113,14 @@ def test_what_is_not_known_is_left_to_pandas(change):
     assert filled(Groups(axes, len(frame)), sides, frame.v, "sum", False, False) is None
     by_function = filled(Groups(axes, len(frame)), sides, frame.v, max, False, False)
     assert by_function is None
+
+
+def test_totals_beside_dates_that_pandas_makes_of_counts_alone():
+    draw = np.random.default_rng(0)
+    sides = [[column(draw, "str", 5, 2)], [column(draw, "str", 5, 1).rename("b")]]
+    sides[1].append(column(draw, "datetime64[ns]", 5, 3).rename("c"))
+    ours, theirs = both(sides, None, None, True, False)
+    if ours is not None:
+        pd.testing.assert_frame_equal(ours, theirs)
+    found = crosstab(sides[0][0], sides[1], margins=True).output
+    pd.testing.assert_frame_equal(found, theirs)

@@ -5,6 +5,7 @@ import io
 import json
 import zipfile
 
+import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
@@ -60,7 +61,6 @@ def test_tables_in_texts_are_judged_as_those_of_data(tmp_path, name):
 @examples(40)
 def test_no_small_count_gets_through_whatever_form_a_table_has(tmp_path_factory, seed):
     """Every number below the threshold is found, in tables of one and several levels."""
-    import numpy as np
 
     draw = np.random.default_rng(seed)
     numbers = draw.integers(5, 30, 4)
@@ -202,7 +202,10 @@ def test_texts_in_no_known_encoding(tmp_path):
     (tmp_path / "t.txt").write_bytes(b"n\xe4me\tn\nx\t20")
     (tmp_path / "t.html").write_bytes("<p>7</p>".encode("utf-16"))
     (tmp_path / "t.ipynb").write_text("{}")
+    with (tmp_path / "long.html").open("wb") as file:
+        file.truncate(11_000_000)
     found = folder(tmp_path, profile=RULES).files
+    assert {one.check for one in found.pop("long.html").findings} == {"too_big"}
     assert {one.check for file in found.values() for one in file.findings} == {"unread"}
 
 
@@ -360,6 +363,45 @@ def test_texts_that_no_cell_shows_and_unknown_parts(tmp_path):
     assert again({texts: left.replace(b"<si><t>Meyer Ltd</t></si>", b"")}) == {}
     assert again({"xl/notes.bin": b"7"}) == {"unknown": {("xl/notes.bin",)}}
     assert again({"xl/printerSettings/p.bin": b"7"}).keys() == {"metadata"}
+    whose = parts["docProps/app.xml"].replace(
+        b"</Properties>", b"<Company>M</Company></Properties>"
+    )
+    assert again({"docProps/app.xml": whose}) == {"metadata": {("Company",)}}
     assert again({"xl/threadedComments/t.xml": b"7"}).keys() == {"comments"}
     grown = b'<!DOCTYPE x [<!ENTITY a "7">]>' + left
     assert again({texts: grown}).keys() == {"unread"}
+
+
+@given(st.integers(0, 10**6))
+@examples(60)
+def test_damaged_files_are_judged_and_never_an_error(tmp_path_factory, seed):
+    draw = np.random.default_rng(seed)
+    place = tmp_path_factory.mktemp("torn")
+    frame = FEW.set_index("region")
+    FEW.to_excel(place / "t.xlsx", index=False)
+    files = {
+        "t.html": f"<h1>Firms</h1>{frame.to_html()}<script>7</script>".encode(),
+        "t.tex": frame.to_latex(caption="Firms").encode(),
+        "t.ipynb": json.dumps(notebook(shown(frame))).encode(),
+        "t.txt": FEW.to_csv(sep="\t").encode(),
+        "t.xlsx": (place / "t.xlsx").read_bytes(),
+    }
+    for name, content in files.items():
+        torn = bytearray(content)
+        for _ in range(int(draw.integers(1, 6))):
+            at, length = int(draw.integers(len(torn))), int(draw.integers(1, 9))
+            kind = int(draw.integers(4))
+            if kind == 0:
+                del torn[at : at + length]
+            elif kind == 1:
+                torn[at:at] = draw.bytes(length)
+            elif kind == 2:
+                torn[at : at + length] = bytes(torn[-length:])
+            else:
+                del torn[at:]
+            torn = torn or bytearray(b" ")
+        (place / name).write_bytes(bytes(torn))
+    found = folder(place, profile=RULES)
+    assert found.files.keys() == files.keys()
+    assert found.files["t.ipynb"].verdict != "pass"
+    found.summary("de")

@@ -14,6 +14,7 @@ import diskret.unrepeatable
 from diskret.errors import InputError, JobError, ProofError, VerificationError
 from diskret.outputs import Desk
 from diskret.remote import Office, report
+from diskret.remote.figures import computed
 from diskret.remote.gate import answered
 from diskret.remote.office import wait_for
 
@@ -173,6 +174,14 @@ def test_a_version_needs_its_certificate(tmp_path):
     assert Office(tmp_path / "centre.db", KEYS).history() == []
 
 
+def test_a_version_that_another_key_sealed_is_refused(tmp_path):
+    files(tmp_path)
+    others = dk.SecretKeys(bytes(range(1, 33)))
+    dk.Ledger.create(tmp_path / "centre.db", keys=others)
+    with pytest.raises(JobError, match="line 7: 'folder': .*does not bear the office's seal"):
+        Office(tmp_path / "centre.db", others).register(tmp_path / "config.toml", who="Lee")
+
+
 @pytest.mark.parametrize(
     ("was", "now", "says"),
     [
@@ -185,6 +194,7 @@ def test_a_version_needs_its_certificate(tmp_path):
         ("until = 9999-12-31", "until = 2025-12-31", "'until' must not lie before"),
         ("until = 9999-12-31", 'until = "9999-12-31"', "'until'.*a day without quotes"),
         ('name = "pay"', 'name = "p/q"', "'name' must not hold a slash"),
+        ("pause = 0", "pause = 0\nlimits = { memory = 1 }", "'memory'.*from 100 to 1000000"),
         ("[data.dictionary.job]", "[data.dictionary.work]", "there is no column 'work'"),
         ('original = "persons.csv"', 'original = "nobody.csv"', "line 4: 'original': the file"),
         ('numbers = ["age", "pay"]', 'numbers = ["age", "job"]', "'original': .*job"),
@@ -229,11 +239,68 @@ def test_the_owner_gets_a_report(opened):
     with pytest.raises(InputError):
         opened.ask(QUERY, who="eve")
     english, german = "\n".join(report(opened)), "\n".join(report(opened, "de"))
-    assert "kim: 1 runs" in english and "kim: 1 Läufe" in german
+    assert "kim: 1 run\n" in english and "kim: 1 Lauf\n" in german
     assert "14 answers about the original; 46 are left" in english
     assert "at most 64.5\u00a0%; allowed: 80.0\u00a0%" in english
     assert "near miss: ages (" in english and "beinahe: ages (" in german
     assert "eve: 'eve' is no member" in english
+
+
+def test_members_are_told_what_there_is_and_nothing_of_the_original(opened):
+    said = opened.describe("pay", who="kim")
+    assert (said["left"], said["data"]["persons"]["level"]) == (60, "factual")
+    columns = said["data"]["persons"]["columns"]
+    assert [*columns] == ["job", "age", "pay"]  # the column of persons is in the original only
+    assert columns["job"] == {
+        "holds": "text",
+        "label": "Occupation",
+        "codes": {"a": "clerk", "b": "nurse"},
+    }
+    with pytest.raises(InputError, match="'eve' is no member"):
+        opened.describe("pay", who="eve")
+
+
+def test_an_error_in_one_block_is_a_vote_and_no_error(opened, monkeypatch):
+    """Whatever is raised: an error that reaches the researcher would be an answer of its own."""
+    calls = []
+
+    def fails_once(asked, frame):
+        calls.append(len(frame))
+        if len(calls) == 7:
+            raise ZeroDivisionError("4711")
+        return computed(asked, frame)
+
+    shown = opened.ask(QUERY, who="kim")
+    monkeypatch.setattr("diskret.remote.office.computed", fails_once)
+    assert opened.compare(shown, who="kim").new == 14
+    assert len(calls) == 3 * 40
+    monkeypatch.setattr("diskret.remote.office.checking", lambda *_: 1 / 0)
+    calls += [0] * 10
+    assert opened.submit(QUERY, "model", who="kim") == "waiting"
+    assert opened.history("pay")[-1].what == "failed: model: ZeroDivisionError"
+
+
+def test_a_server_keeps_the_log_as_well(tmp_path):
+    from engines.postgres_server import administrator, server
+
+    files(tmp_path)
+    connection = administrator()
+    connection.run("CREATE DATABASE remote_access")
+    connection.close()
+    url = f"postgresql://postgres@/remote_access?host={server()}"
+    dk.Ledger.create(url, keys=KEYS)
+    Office(url, KEYS).register(tmp_path / "config.toml", who="Lee")
+    assert Office(url, KEYS).compare(QUERY, who="kim").new == 14
+    assert [one.happened for one in Office(url, KEYS).history()][-1] == "compared"
+
+
+def test_the_owner_reads_who_asked_what_in_which_words(opened):
+    opened.ask(QUERY, who="kim")
+    event = opened.history("pay")[-1]
+    assert (event.who, event.happened, event.data) == ("kim", "asked", "persons")
+    assert opened.asked(event.number) == QUERY
+    with pytest.raises(InputError, match="has no entry 99"):
+        opened.asked(99)
 
 
 def test_the_gate_answers_and_tells_nothing_of_errors(opened, monkeypatch):
@@ -243,6 +310,7 @@ def test_the_gate_answers_and_tells_nothing_of_errors(opened, monkeypatch):
     assert ask(do="run", query=QUERY)["version"] == "persons"
     assert {*ask(do="compare", query=QUERY)} == {"results", "new", "left"}
     assert ask(do="submit", query=QUERY, result="ages") == {"state": "accepted"}
+    assert ask(do="describe", project="pay")["purpose"] == "who earns what"
     assert "do= is" in ask(do="show the original")["error"]
     assert ask(do="run", query=QUERY, who="lee")["error"]  # who asks is not the request's to say
     monkeypatch.setattr("diskret.remote.office.original_frame", lambda *_: 1 / 0)

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import time
+from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
@@ -28,6 +29,7 @@ table("pay", data.groupby("job").pay.mean())
 table("persons", data.groupby("job").size(), adds_up=True)
 model("age", smf.ols("pay ~ age", data).fit())
 """
+DATA = SimpleNamespace(memory=4000, processes=8)
 SCRIPT = Script("pay", "persons", CODE)
 
 
@@ -170,7 +172,7 @@ def test_a_run_takes_its_time_whatever_the_records_are():
         assert sandbox.run(code, content, Limits(seconds=2)).result is not None
         alone.append(time.monotonic() - began)
         began = time.monotonic()
-        [found] = scripts._of_blocks(script, [content])
+        [found] = scripts._of_blocks(script, DATA, [content])
         durations.append(time.monotonic() - began)
         assert found is not None
     assert alone[0] - alone[1] > 0.3

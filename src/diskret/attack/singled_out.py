@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from diskret.attack.row_space import RowSpace
 
 _NODES = 3_000_000
-_MORE = 200_000  # steps for sets in which atoms are taken twice
+_MORE = 200_000  # steps for sets in which atoms are taken several times
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def fewest_units(
     threshold: int,
     signed: bool,
     start: int | None = None,
-    twice: bool = False,
+    most: int = 1,
 ) -> Found:
     """The singled-out set of the fewest units, if they are fewer than the threshold.
 
@@ -131,10 +131,10 @@ def fewest_units(
         Whether atoms may also be subtracted, as sums of values may be.
     start
         An atom that the set must hold; None: any.
-    twice
-        Whether to look, where there is none, for one of which some atoms are taken twice, as in
-        ``2 a + b``. Such sets are rare; no set that is not found in few steps is said to be there
-        or not.
+    most
+        Where there is none, one is looked for of which atoms are taken up to so many times, as in
+        ``2 a + b``. Such sets are rare; of those that are not found in few steps it is not said
+        whether they are there.
     """
     sizes = np.diff(members.begins)
     starts = np.flatnonzero(sizes < threshold)
@@ -143,8 +143,8 @@ def fewest_units(
     starts = starts[np.argsort(sizes[starts], kind="stable")]
     spare = np.where(sizes < threshold, 0.0, -1.0)
     targets = np.full(len(starts), -1)
-    return _once_or_twice(
-        space, known, members, spare, starts, targets, signed, threshold, None, twice
+    return _once_or_more(
+        space, known, members, spare, starts, targets, signed, threshold, None, most
     )
 
 
@@ -154,7 +154,7 @@ def unsafe_sum(
     members: Members,
     limit: Limit,
     only: tuple[int, int] | None = None,
-    twice: bool = False,
+    most: int = 1,
 ) -> Found:
     """A singled-out sum, atoms added or subtracted, in which one unit is known too well.
 
@@ -166,7 +166,7 @@ def unsafe_sum(
         When others leave too little.
     only
         A unit that is to be known too well, and an atom that holds it; None: any.
-    twice
+    most
         As of `fewest_units`.
     """
     atoms = members.atoms
@@ -188,10 +188,10 @@ def unsafe_sum(
     pairs = pairs[np.lexsort((atoms[pairs], members.unit[pairs]))]
     starts, targets = atoms[pairs], members.unit[pairs]
     spare = spare * (1 - 1e-9)
-    return _once_or_twice(space, known, members, spare, starts, targets, True, 0, limit, twice)
+    return _once_or_more(space, known, members, spare, starts, targets, True, 0, limit, most)
 
 
-def _once_or_twice(
+def _once_or_more(
     space: RowSpace,
     known: tuple[RowSpace, RowSpace],
     members: Members,
@@ -201,16 +201,16 @@ def _once_or_twice(
     signed: bool,
     threshold: int,
     limit: Limit | None,
-    twice: bool,
+    most: int,
 ) -> Found:
-    """A set of atoms; where there is none, one of which some are taken twice if that is asked."""
+    """A set of atoms; where there is none, one of which some are taken several times."""
     found = _search(
         space, known, members, spare, starts, targets, signed, 1, _NODES, threshold, limit
     )
-    if found.atoms is not None or found.unresolved or not twice:
+    if found.atoms is not None or found.unresolved or most == 1:
         return found
     more = _search(
-        space, known, members, spare, starts, targets, signed, 2, _MORE, threshold, limit
+        space, known, members, spare, starts, targets, signed, most, _MORE, threshold, limit
     )
     return found if more.atoms is None else more
 

@@ -118,7 +118,9 @@ def _placed(statement: Statement, records: NDArray[np.uint64]) -> list[_Part]:
 
 def _where_told(told: Told) -> NDArray[np.float64] | None:
     """The values of the records in a set, NaN elsewhere."""
-    return None if told.values is None else np.where(told.sets >= 0, told.values, np.nan)
+    if told.values is None or not len(told.sets) or int(told.sets.min()) >= 0:
+        return told.values
+    return np.where(told.sets >= 0, told.values, np.nan)
 
 
 def _finest(parts: Sequence[_Part]) -> list[_Part]:

@@ -14,6 +14,8 @@ from diskret.attack.row_space import RowSpace, factors
 from diskret.attack.singled_out import Found, Members, fewest_units
 from diskret.outputs.programme import Guess, by_programme
 
+_OFTEN = 3  # 3 a + 2 b = 5 leaves whole numbers one value each
+
 
 @dataclass(frozen=True, eq=False)
 class Statements:
@@ -143,7 +145,7 @@ def smallest_difference(
     """
 
     def judged(space: RowSpace, known: Known, members: Members) -> Found:
-        return fewest_units(space, known, members, threshold, signed=False, twice=True)
+        return fewest_units(space, known, members, threshold, signed=False, most=_OFTEN)
 
     def guessed(cells: sparse.csr_array, masks: Masks, members: Members) -> Guess | None:
         return by_programme(cells, np.diff(members.begins), threshold, masks)

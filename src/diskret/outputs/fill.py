@@ -72,9 +72,12 @@ def filled(
     if values is None:
         number = np.bincount(at if everywhere else at[known], minlength=width)[there]
         sums = pd.Series(number, index=rows[0].index)
-        table = pd.crosstab(
-            rows, columns, values=sums, aggfunc="sum", margins=margins, normalize=normalize
-        )
+        try:
+            table = pd.crosstab(
+                rows, columns, values=sums, aggfunc="sum", margins=margins, normalize=normalize
+            )
+        except LookupError:  # pandas makes no such totals of sums beside dates, but of counts
+            return None
         return table.fillna(0).astype(np.int64) if normalize is False else table
     column = pd.Series(values.to_numpy())
     if cells and aggfunc == "median":

@@ -60,7 +60,7 @@ def pairs_told(
     for (one, names), (other, more) in combinations(groups, 2):
         cell = one * len(more) + other
         there = np.bincount(cell, minlength=len(names) * len(more)) > 0
-        sets = (np.cumsum(there) - 1).astype(np.int32)[cell]
+        sets = cell if there.all() else (np.cumsum(there) - 1).astype(np.int32)[cell]
         both = np.array([[f"{first} & {second}" for second in more] for first in names]).reshape(-1)
         told.append(Told(sets, tuple((str(one),) for one in both[there]), rows))
     return tuple(told)

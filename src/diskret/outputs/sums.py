@@ -13,6 +13,7 @@ from diskret.attack.singled_out import Found, Limit, Members, fewest_units, unsa
 from diskret.outputs.differences import Difference, Known, Statements, worst_of
 from diskret.outputs.profile import Profile
 
+_OFTEN = 2  # times that an atom may be in a sum
 _FEW = 3  # records that any two variables agree on in some unit of measurement
 
 
@@ -116,11 +117,11 @@ def unsafe_difference(
     limits = limits_of(profile)
 
     def judged(space: RowSpace, known: Known, members: Members) -> Found:
-        found = fewest_units(space, known, members, profile.threshold, signed=True, twice=True)
+        found = fewest_units(space, known, members, profile.threshold, signed=True, most=_OFTEN)
         unresolved = found.unresolved
         for limit in limits:
             if found.atoms is None:
-                found = unsafe_sum(space, known, members, limit, twice=True)
+                found = unsafe_sum(space, known, members, limit, most=_OFTEN)
                 unresolved |= found.unresolved
         return Found(found.atoms, found.units, unresolved)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,8 @@ Numbers = NDArray[np.float64]
 _EQUAL = 1e-9  # of the largest value
 _LARGEST = 12  # times that a term may be in a variable
 _TRIED = 300  # records by which a sum is looked for; it must hold for all
+_FEW = 3  # records that any two variables agree on in some unit of measurement
+_SAMPLE, _MAYBE = 3000, 0.4  # records that say whether there can be anything, and what they ask
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +49,17 @@ class _Written:
     times: dict[int, NDArray[np.int8]] = field(default_factory=dict[int, NDArray[np.int8]])
     summed: bool = False
 
-    def made(self, terms: Sequence[Numbers]) -> Numbers:
-        """What the terms add up to, NaN where no value is told."""
-        whole = np.zeros(len(self.values))
+    def made(self, terms: Sequence[Numbers], at: Any = slice(None)) -> Numbers:
+        """What the terms add up to, NaN where no value is told; `at`: of these records only."""
+        values = self.values[at]
+        if len(self.times) == 1:  # most are terms themselves
+            [(term, times)] = self.times.items()
+            if (times == 1).all() and not np.isnan(terms[term]).any():
+                return terms[term][at]
+        whole = np.zeros(len(values))
         for term, times in self.times.items():
-            whole += times * np.nan_to_num(terms[term])
-        return np.where(np.isnan(self.values), np.nan, whole)
+            whole += times[at] * np.nan_to_num(terms[term][at])
+        return np.where(np.isnan(values), np.nan, whole)
 
 
 def families(values: Sequence[Numbers]) -> list[Family]:
@@ -65,14 +74,42 @@ def families(values: Sequence[Numbers]) -> list[Family]:
     values
         For each variable, shape (records,): its values, NaN where none is told.
     """
+    some = _some(values)
+    if some is not None and not _related(_all_written(some, [], _MAYBE)):
+        return []
     terms: list[Numbers] = []
+    written = _all_written(values, terms, 0.5)
+    return [_family(members, terms) for members in _related(written)]
+
+
+def _some(values: Sequence[Numbers]) -> list[Numbers] | None:
+    """The same of some records, where these say of all what hangs together; None: of none."""
+    if len(values) < 2 or len(values[0]) < 10 * _SAMPLE:
+        return None
+    draw = np.random.default_rng(0)
+    at = np.sort(draw.choice(len(values[0]), _SAMPLE, replace=False))
+    there = [~np.isnan(one) & (one != 0) for one in values]
+    for one, other in combinations(there, 2):
+        both = np.count_nonzero(one[at] & other[at])
+        if both < _TRIED and np.count_nonzero(one & other) >= _FEW:
+            return None
+    return [one[at] for one in values]
+
+
+def _all_written(
+    values: Sequence[Numbers], terms: list[Numbers], share: float
+) -> dict[int, _Written]:
+    """All variables as sums of terms.
+
+    `share`: of the records that two must have the same values in, to be the same but for some.
+    """
     written: dict[int, _Written] = {}
     for number in _parts_first(values):
         own = _Written(values[number])
-        if not (_as_another(own, written, terms) or _as_sum(own, written, terms)):
+        if not (_as_another(own, written, terms, share) or _as_sum(own, written, terms)):
             _own_term(own, terms, ~np.isnan(own.values), own.values)
         written[number] = own
-    return [_family(members, terms) for members in _connected(written) if len(members) > 1]
+    return written
 
 
 def _parts_first(values: Sequence[Numbers]) -> list[int]:
@@ -91,21 +128,26 @@ def _own_term(own: _Written, terms: list[Numbers], where: NDArray[np.bool_], of:
         terms.append(np.where(where, of, np.nan))
 
 
-def _as_another(own: _Written, written: dict[int, _Written], terms: list[Numbers]) -> bool:
+def _as_another(
+    own: _Written, written: dict[int, _Written], terms: list[Numbers], share: float
+) -> bool:
     """Whether it is another variable, but for some records; then it is written so."""
     best: tuple[int, float, NDArray[np.bool_], _Written] | None = None
+    filled = ~np.isnan(own.values) & (own.values != 0)
     for other in written.values():
         values = other.made(terms)
-        both = ~np.isnan(own.values) & ~np.isnan(values) & (own.values != 0)
+        both = filled & ~np.isnan(values)
         shared = both & (values != 0)
-        number = int(np.count_nonzero(both))
-        if np.count_nonzero(shared) < 3:
+        number, most = int(np.count_nonzero(both)), int(np.count_nonzero(shared))
+        if most < _FEW or most <= share * number:  # where only one is zero, they differ
             continue
-        scale = float(np.median(own.values[shared] / values[shared]))
+        every = most == len(values)
+        ratios = own.values / values if every else own.values[shared] / values[shared]
+        scale = float(np.median(ratios, overwrite_input=True))
         close = np.abs(own.values - scale * values)
         same = close <= _EQUAL * np.abs(own.values)
         agree = int(np.count_nonzero(both & same))
-        if scale and 2 * agree > number and agree >= 3 and (best is None or agree > best[0]):
+        if scale and agree > share * number and agree >= _FEW and (best is None or agree > best[0]):
             best = agree, scale, same, other
     if best is None:
         return False
@@ -146,20 +188,27 @@ def _sum_of(
     if len(parts) < 2:
         return None
     there = ~np.isnan(own.values)
-    columns = np.array([one.made(terms) for one in parts])
-    at = np.flatnonzero(there & ~np.isnan(columns).any(axis=0))
+    common = there.copy()
+    for one in parts:
+        common &= ~np.isnan(one.values)
+    at = np.flatnonzero(common)
     if len(at) < 2 * len(parts) + 2:
         return None
     at = at[:: max(len(at) // _TRIED, 1)]
-    kept = _independent(columns[:, at])
-    parts, columns = [parts[one] for one in kept], columns[kept]
-    size = np.abs(columns[:, at]).max(axis=1)
-    solved = np.linalg.lstsq((columns[:, at] / size[:, None]).T, own.values[at], rcond=None)[0]
+    some = np.array([one.made(terms, at) for one in parts])
+    kept = _independent(some)
+    parts, some = [parts[one] for one in kept], some[kept]
+    size = np.abs(some).max(axis=1)
+    solved = np.linalg.lstsq((some / size[:, None]).T, own.values[at], rcond=None)[0]
     used = np.flatnonzero(np.abs(solved) > 1e-7 * np.abs(own.values[at]).max())
-    parts, columns, weights = [parts[one] for one in used], columns[used], (solved / size)[used]
+    parts, weights = [parts[one] for one in used], (solved / size)[used]
+    gap = np.abs(own.values[at] - weights @ some[used])
+    if len(parts) < 2 or (gap > _EQUAL * np.nanmax(np.abs(own.values))).any():
+        return None  # what does not hold for some does not hold for all
+    columns = np.array([one.made(terms) for one in parts])
     common = there & ~np.isnan(columns).any(axis=0)
     gap = np.abs(own.values - weights @ columns)[common]
-    if len(parts) < 2 or not (gap <= _EQUAL * np.abs(own.values[common]).max()).all():
+    if not (gap <= _EQUAL * np.abs(own.values[common]).max()).all():
         return None
     return parts, weights
 
@@ -231,8 +280,8 @@ def _add(own: _Written, term: int, times: NDArray[np.float64]) -> None:
         own.times[term] = (own.times.get(term, 0) + times).astype(np.int8)
 
 
-def _connected(written: dict[int, _Written]) -> list[dict[int, _Written]]:
-    """The variables that share terms, directly or by others."""
+def _related(written: dict[int, _Written]) -> list[dict[int, _Written]]:
+    """The variables that share terms, directly or by others, where there are several."""
     groups: list[dict[int, _Written]] = []
     for number, one in written.items():
         near = [
@@ -245,7 +294,7 @@ def _connected(written: dict[int, _Written]) -> list[dict[int, _Written]]:
         for group in near:
             joined |= group
         groups.append(joined)
-    return groups
+    return [group for group in groups if len(group) > 1]
 
 
 def _family(members: dict[int, _Written], terms: list[Numbers]) -> Family:

@@ -124,19 +124,15 @@ def around(
     value: NDArray[np.float64],
 ) -> NDArray[np.int64]:
     """Shape (3, cells): how many units have a record below a value of the cell, at it, above."""
-    found = np.zeros((3, len(value)), np.int64)
-    last = np.full((3, len(value)), -1, np.int32)
+    found = np.zeros((len(value), 3), np.int64)
+    last = np.full((len(value), 3), -1, np.int32)
     record = 0
     for unit in range(len(ends)):
         while record < ends[unit]:
             cell = into[int(both[record, 1])]
-            side = 1
-            if both[record, 0] < value[cell]:
-                side = 0
-            elif both[record, 0] > value[cell]:
-                side = 2
-            if last[side, cell] != unit:
-                last[side, cell] = unit
-                found[side, cell] += 1
+            # no branches: which side a record is on cannot be foreseen
+            side = int(both[record, 0] >= value[cell]) + int(both[record, 0] > value[cell])
+            found[cell, side] += last[cell, side] != unit
+            last[cell, side] = unit
             record += 1
-    return found
+    return found.T

@@ -157,7 +157,7 @@ def _histogram(asked: Asked, frame: pd.DataFrame) -> Figures:
 
 def _model(asked: Asked, frame: pd.DataFrame) -> Figures:
     import statsmodels.formula.api as smf
-    from patsy import EvalEnvironment, PatsyError
+    from patsy import EvalEnvironment
 
     options = {} if asked.kind == "ols" else {"disp": 0}
     nothing = EvalEnvironment([{}])  # names mean columns, and nothing else
@@ -169,7 +169,9 @@ def _model(asked: Asked, frame: pd.DataFrame) -> Figures:
                 raise InputError(f"{asked.name}: the regressors depend on each other")
             fit = made.fit(**options)
             value, error = fit.params.to_dict(), fit.bse.to_dict()
-    except (PatsyError, ArithmeticError, ValueError, NameError, TypeError) as wrong:
+    except InputError:
+        raise
+    except Exception as wrong:  # models raise errors of many kinds
         raise InputError(f"{asked.name}: {wrong}") from wrong
     records = int(fit.nobs)
     return Figures(

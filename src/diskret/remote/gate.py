@@ -31,8 +31,9 @@ def answered(office: Office, who: str, request: str) -> str:
     who
         Who asks, as whoever opens the gate knows it; never taken from the request.
     request
-        JSON: `do` is ``"run"``, ``"compare"`` or ``"submit"``; `query` its text, or `script`,
-        `project`, `data` and `seconds`; `result` and `request` of what is submitted.
+        JSON: `do` is ``"describe"`` (with `project`), ``"run"``, ``"compare"`` or ``"submit"``;
+        `query` its text, or `script`, `project`, `data` and `seconds`; `result` and `request` of
+        what is submitted.
 
     Returns
     -------
@@ -54,6 +55,8 @@ def _done(office: Office, who: str, text: str) -> dict[str, Any]:
     said = parse_json(text, "the request")
     check_form(said, _FORM, "the request")
     query = said.get("query", "")
+    if said.get("do") == "describe":
+        return office.describe(said.get("project", ""), who=who)
     if "script" in said:
         return _of_script(office, who, said)
     match said.get("do"):
@@ -86,7 +89,7 @@ def _of_script(office: Office, who: str, said: Mapping[str, Any]) -> dict[str, A
 
 
 def _unknown(do: object) -> InputError:
-    return InputError(f"do= is 'run', 'compare' or 'submit', not {do!r}")
+    return InputError(f"do= is 'describe', 'run', 'compare' or 'submit', not {do!r}")
 
 
 def _shown(version: str, figures: Mapping[str, Figures]) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,20 +9,19 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import diskret.unrepeatable as unrepeatable
 from diskret.errors import DiskretError, InputError, ProofError
 from diskret.keys import SecretKeys
 from diskret.outputs.desk import Desk, Settings
 from diskret.outputs.project import Project
 from diskret.publish.store import store
+from diskret.remote.allowance import Allowance, left_of, question_mark, usable
 from diskret.remote.compare import Compared, compared, questions
 from diskret.remote.figures import Figures, checking, computed, prepared
-from diskret.remote.log import Happened, Log, RemoteEvent, event, events_of
+from diskret.remote.log import Log, RemoteEvent, event, events_of
 from diskret.remote.query import Asked, Query, read_query
 from diskret.remote.records import block_of, levels_of, original_frame, version_frame
 from diskret.remote.register import read_config
-from diskret.remote.registered import Access, DataSet, Version, at_desk
-from diskret.remote.votes import budget
+from diskret.remote.registered import Access, DataSet, at_desk
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +105,7 @@ class Office:
         self.keys = SecretKeys.load(keys, create=False)
         self.wait = wait
         self._store = store.open_store(ledger, self.keys, wait)
+        self.allowance = Allowance(self._store)
         with store.read(self._store) as connection:
             Log.read(self._store, connection)
 
@@ -145,7 +143,7 @@ class Office:
             sets = known.data_sets() | {one.name: one for one in data}
             for project in projects:
                 for name in project.data:
-                    _usable(project, sets.get(name), name)
+                    usable(project, sets.get(name), name)
             for one in data:
                 Log.read(self._store, connection).add(
                     event("data registered", who, data=one.name), one.text
@@ -168,6 +166,25 @@ class Office:
             events = Log.read(self._store, connection).events
         return events_of(events, project) if project else [*events]
 
+    def asked(self, number: int) -> str:
+        """The query or script of an event, or what was registered. For the owner only.
+
+        Parameters
+        ----------
+        number
+            Place of the event in the log, see `history`.
+
+        Raises
+        ------
+        InputError
+            There is no such event.
+        """
+        with store.read(self._store) as connection:
+            known = Log.read(self._store, connection)
+            if not 0 < number <= len(known.events):
+                raise InputError(f"the log of remote access has no entry {number}")
+            return known.kept(known.events[number - 1])
+
     def registered(self) -> tuple[dict[str, DataSet], dict[str, Access]]:
         """Data sets and projects by name. Confidential."""
         with store.read(self._store) as connection:
@@ -180,6 +197,54 @@ class Office:
             return Log.read(self._store, connection).spent(project=project)
 
     # ── the researcher ──────────────────────────────────────────────────────────
+
+    def describe(self, project: str, *, who: str) -> dict[str, Any]:
+        """What a member may know: data sets with columns, dictionary and claims; what is left.
+
+        Parameters
+        ----------
+        project
+            Its name.
+        who
+            Who asks.
+
+        Raises
+        ------
+        InputError
+            There is no such project, or who asks is no member.
+        """
+        with store.read(self._store) as connection:
+            known = Log.read(self._store, connection)
+            access = known.project(project)
+            if who not in access.members:
+                raise InputError(f"{who!r} is no member of the project {project!r}")
+            sets = {name: known.data_set(name) for name in access.data}
+            spent = known.spent(project=project)
+        shown: dict[str, Any] = {}
+        for name, data in sets.items():
+            version = usable(access, data, name)
+            frame = version_frame(version, data)
+            columns = {
+                one: {
+                    "holds": "numbers" if one in data.numbers else "text",
+                    "label": data.dictionary.get(one, {}).get("label", ""),
+                    "codes": dict(data.dictionary.get(one, {}).get("codes", {})),
+                }
+                for one in frame.columns
+            }
+            shown[name] = {
+                "level": version.level,
+                "records": len(frame),
+                "claims": [*version.claims],
+                "columns": columns,
+            }
+        return {
+            "purpose": access.purpose,
+            "from": access.start,
+            "until": access.until,
+            "left": left_of(access, spent),
+            "data": shown,
+        }
 
     def ask(self, text: str, *, who: str) -> Shown:
         """Run a query on the anonymised version; the original is not opened.
@@ -197,7 +262,7 @@ class Office:
             The query is not admissible, or it is not this person's, project's or day's to ask.
         """
         shown = self._shown(read_query(text), who)
-        self.note("asked", who, shown.query, ", ".join(shown.figures), said=text)
+        self.allowance.note("asked", who, shown.query, ", ".join(shown.figures), said=text)
         return shown
 
     def compare(self, shown: Shown | str, *, who: str) -> Comparison:
@@ -220,7 +285,7 @@ class Office:
         began = time.monotonic()
         if isinstance(shown, str):
             shown = self._shown(read_query(shown), who)
-        access, data, version = self.allowed(shown.query, who)
+        access, data, version = self.allowance.allowed(shown.query, who)
         due = {
             one.name: questions(shown.figures[one.name], data.profile.threshold)
             for one in shown.query.results
@@ -233,7 +298,7 @@ class Office:
             for name, own in due.items()
             for question in own
         }
-        new, left = self.charge(
+        new, left = self.allowance.charge(
             shown.query, ", ".join(due), access, data, [*marks], who, access.strength
         )
         frame = original_frame(data, self.keys)
@@ -282,21 +347,22 @@ class Office:
         """
         began = time.monotonic()
         query = read_query(text)
-        access, data, version = self.allowed(query, who)
+        access, data, version = self.allowance.allowed(query, who)
         asked = next((one for one in query.results if one.name == result), None)
         if asked is None:
             raise InputError(f"the query has no result {result!r}")
         shown = version_frame(version, data)
         computed(asked, prepared(asked, shown, levels_of(shown)))  # what is wrong shows there
-        self.count_submission(query, access, who, result, text)
+        self.allowance.count_submission(query, access, who, result, text)
         frame = original_frame(data, self.keys)
         place = at_desk(query.project, query.data)
         project = Project.open(place, self.place, frame, keys=self.keys, wait=self.wait)
         try:
             function, arguments = checking(asked, prepared(asked, frame, {}))
             checked = project.check(function, *arguments)
-        except DiskretError as error:  # the researcher is not told so: it tells of the records
-            self.note("refused", who, query, f"failed: {result}: {error}", said=text)
+        except Exception as error:  # the researcher is not told so: it tells of the records
+            why = str(error) if isinstance(error, DiskretError) else type(error).__name__
+            self.allowance.note("refused", who, query, f"failed: {result}: {why}", said=text)
             wait_for(began, data.pause)
             return "waiting"
         project.submit(checked, result, request=request, who=who)
@@ -326,155 +392,31 @@ class Office:
         desk = Desk(self.place, self.keys, wait=self.wait)
         return desk.release(at_desk(project, data), folder, who=who)
 
-    # ── who may, and how often ──────────────────────────────────────────────────
-
     def _shown(self, query: Query, who: str) -> Shown:
-        _, data, version = self.allowed(query, who)
+        _, data, version = self.allowance.allowed(query, who)
         frame = version_frame(version, data)
         levels = levels_of(frame)
         figures = {one.name: computed(one, prepared(one, frame, levels)) for one in query.results}
         return Shown(query, version.name, figures)
-
-    def allowed(self, query: Query, who: str) -> tuple[Access, DataSet, Version]:
-        """The project, data set and version of a query; what is not allowed is noted."""
-        with store.read(self._store) as connection:
-            known = Log.read(self._store, connection)
-            try:
-                access = known.project(query.project)
-                why = _refusal(access, query, who, unrepeatable.now()[:10])
-                if why:
-                    raise InputError(why)
-                data = known.data_set(query.data)
-                version = _usable(access, data, query.data)
-            except InputError as error:
-                refused = str(error)
-            else:
-                return access, data, version
-        self.note("refused", who, query, refused, said=query.text)
-        raise InputError(refused)
-
-    def charge(
-        self,
-        query: Query,
-        names: str,
-        access: Access,
-        data: DataSet,
-        marks: list[str],
-        who: str,
-        strength: float,
-    ) -> tuple[int, int]:
-        """Charge what was not answered before, or refuse; before anything is computed.
-
-        Gives how many questions are new, and how many more may be asked.
-        """
-        cost = strength**2
-        with store.change(self._store) as connection:
-            known = Log.read(self._store, connection)
-            before = known.answered(access.name)
-            new = [one for one in marks if one not in before]
-            own = known.spent(project=access.name) + len(new) * cost
-            others = known.spent(data=data.name) + len(new) * cost
-            wheres = [("project", own, access.certainty), ("data", others, data.certainty)]
-            full = [place for place, spent, most in wheres if spent > budget(most) * (1 + 1e-9)]
-            if new and full:
-                refused = event(
-                    "refused", who, project=access.name, data=data.name, what=f"answers: {names}"
-                )
-                known.add(refused, query.text)
-            elif new:
-                compared = event(
-                    "compared",
-                    who,
-                    project=access.name,
-                    data=data.name,
-                    what=names,
-                    spent=len(new) * cost,
-                    answers=len(new),
-                    question=tuple(new),
-                )
-                known.add(compared, query.text)
-        if new and full:
-            raise ProofError(
-                f"{len(new):,} answers are asked for, and fewer are left: what the answers tell "
-                "together would say too much of single units. Ask for fewer figures; results leave "
-                "through output checking: diskret remote submit"
-            )
-        return len(new), max(0, int((budget(access.certainty) - own) / access.strength**2 + 1e-6))
-
-    def count_submission(
-        self, query: Query, access: Access, who: str, result: str, text: str
-    ) -> None:
-        """Count a result that is put on the desk, or refuse it."""
-        with store.change(self._store) as connection:
-            known = Log.read(self._store, connection)
-            own = events_of(known.events, access.name)
-            full = sum(one.happened == "submitted" for one in own) >= access.submissions
-            happened: Happened = "refused" if full else "submitted"
-            what = f"submissions: {result}" if full else result
-            known.add(event(happened, who, project=access.name, data=query.data, what=what), text)
-        if full:
-            raise ProofError(
-                f"the project {access.name!r} has submitted {access.submissions:,} results, and "
-                "may submit no more"
-            )
-
-    def note(self, happened: Happened, who: str, query: Query, what: str, said: str) -> None:
-        """Add to the log what happened."""
-        with store.change(self._store) as connection:
-            noted = event(happened, who, project=query.project, data=query.data, what=what)
-            Log.read(self._store, connection).add(noted, said)
 
 
 #: Who accepts what passes.
 AUTOMATIC = "remote access"
 
 
-def _refusal(access: Access, query: Query, who: str, today: str) -> str:
-    """Why somebody may not ask; "" if they may."""
-    if who not in access.members:
-        return f"{who!r} is no member of the project {access.name!r}"
-    if not access.start <= today <= access.until:
-        return (
-            f"the project {access.name!r} has access from {access.start} to {access.until}, not on "
-            f"{today}"
-        )
-    if query.data not in access.data:
-        return f"the project {access.name!r} has no access to {query.data!r}"
-    return ""
-
-
-def _usable(access: Access, data: DataSet | None, name: str) -> Version:
-    """The version of a data set that a project may use."""
-    if data is None:
-        raise InputError(f"no data set {name!r} is registered")
-    version = data.version_for(access.level)
-    if version is None:
-        raise InputError(
-            f"{name!r} has no version for the accreditation {access.level!r} of the project "
-            f"{access.name!r}"
-        )
-    return version
-
-
 def _blocks(
     asked: Asked, frame: pd.DataFrame, block: Any, blocks: int, levels: Mapping[str, Any]
 ) -> list[Figures | None]:
-    """The figures of each block."""
+    """The figures of each block, None where there are none for whatever reason."""
     chosen = prepared(asked, frame, levels)
     at = block[chosen.index]
     found: list[Figures | None] = []
     for number in range(blocks):
         try:
             found.append(computed(asked, chosen[at == number]))
-        except InputError:
+        except Exception:  # any other answer than a vote would tell of the block
             found.append(None)
     return found
-
-
-def question_mark(*about: object) -> str:
-    """What a question is known by in the log."""
-    text = json.dumps(about, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def wait_for(began: float, pause: float, sleep: Callable[[float], None] = time.sleep) -> None:

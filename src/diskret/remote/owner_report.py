@@ -6,10 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from diskret.outputs.desk import Desk
+from diskret.remote.allowance import left_of
 from diskret.remote.log import RemoteEvent, events_of
 from diskret.remote.office import Office
 from diskret.remote.registered import Access, at_desk
-from diskret.remote.votes import budget, certain
+from diskret.remote.votes import certain
 from diskret.texts import Figure, words_in
 
 
@@ -61,7 +62,7 @@ def _use(access: Access, events: list[RemoteEvent], desk: Desk) -> Use:
         access,
         dict(Counter(one.who for one in events if one.happened == "asked")),
         sum(one.answers for one in events),
-        max(0, int((budget(access.certainty) - spent) / access.strength**2 + 1e-6)),
+        left_of(access, spent),
         certain(spent),
         dict(Counter(item.state for item in items)),
         tuple(near),

@@ -27,6 +27,7 @@ _DATA = (
     "pause",
     "certainty",
     "dictionary",
+    "limits",
 )
 _PROJECT = ("certainty", "answers", "submissions")
 #: Fewer blocks answer nothing; more are smaller than what can be computed of them.
@@ -68,10 +69,12 @@ def _data(section: Section, keys: SecretKeys) -> DataSet:
                 raise section.unknown(f"'{key}' must not be", name, columns, key)
     if unit in numbers:
         raise section.error("'unit' must not be one of 'numbers'", "unit")
-    versions = tuple(_version(one, columns, numbers) for one in section.sections("versions"))
+    versions = tuple(_version(one, columns, numbers, keys) for one in section.sections("versions"))
     if len({one.level for one in versions}) < len(versions) or not versions:
         raise section.error("'versions' must be one for each level, and at least one", "versions")
     profile = section.text("profile", "guidelines")
+    limits = section.section("limits")
+    limits.check(optional=("memory", "processes"))
     try:
         rules = Profile.read(profile if "." not in profile else section.existing_file("profile"))
     except DiskretError as error:
@@ -87,17 +90,21 @@ def _data(section: Section, keys: SecretKeys) -> DataSet:
         section.whole("script_blocks", 40, _FEWEST, _MOST),
         _number(section, "pause", 1.0, 0, 3600),
         _number(section, "certainty", 0.9, 0.51, 0.99),
+        limits.whole("memory", 4000, 100, 1_000_000),
+        limits.whole("processes", 8, 4, 10_000),
         versions,
         _dictionary(section.section("dictionary"), columns),
     )
 
 
-def _version(section: Section, columns: tuple[str, ...], numbers: tuple[str, ...]) -> Version:
+def _version(
+    section: Section, columns: tuple[str, ...], numbers: tuple[str, ...], keys: SecretKeys
+) -> Version:
     section.check(required=("level", "folder"))
     level: Any = section.choice("level", "", LEVELS)
     folder = section.existing_file("folder", or_folder=True)
     try:
-        verify(folder)
+        verify(folder, keys=keys)
     except DiskretError as error:
         raise section.error(f"'folder': {error}", "folder") from error
     public = public_folder(folder)

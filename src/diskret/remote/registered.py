@@ -63,6 +63,8 @@ class DataSet:
         Seconds: an answer comes at a multiple of them.
     certainty
         How certain somebody may be after the answers of all projects, see `budget`.
+    memory, processes
+        What a script may use, see `Limits`.
     versions
         The anonymised versions, at most one a level.
     dictionary
@@ -79,6 +81,8 @@ class DataSet:
     script_blocks: int
     pause: float
     certainty: float
+    memory: int
+    processes: int
     versions: tuple[Version, ...]
     dictionary: Mapping[str, Any] = field(default_factory=dict)
 

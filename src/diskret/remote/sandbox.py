@@ -132,7 +132,7 @@ def command(limits: Limits, program: Path) -> list[str]:
         )
     bounds = [
         str(parts["prlimit"]),
-        *(f"--{name}={value}" for name, value in limits.bounds.items()),
+        *(f"--{name}={value}" for name, value in limits.bounds.items() if name != "nproc"),
         "--core=0",
         "--memlock=0",
         "--msgqueue=0",
@@ -148,6 +148,8 @@ def command(limits: Limits, program: Path) -> list[str]:
         *("--size", str(limits.scratch * _MEGABYTE), "--tmpfs", "/tmp"),  # noqa: S108 - its own
         *("--remount-ro", "/", "--chdir", "/tmp"),  # noqa: S108
         *_environment(),
+        # here, where the user's processes outside do not count
+        *(str(parts["prlimit"]), f"--nproc={limits.bounds['nproc']}"),
         sys.executable,
         *("-I", "-B", str(program)),
     ]
@@ -227,17 +229,27 @@ def check() -> None:
         )
 
 
+def check_hidden(path: Path) -> None:
+    """Refuse to run scripts where a file lies in a folder that the sandbox shows.
+
+    Raises
+    ------
+    InputError
+        It lies beside the system or Python.
+    """
+    for place in _shown():
+        if path.resolve().is_relative_to(place):
+            raise InputError(
+                f"{path.name} lies in {place}, which scripts can read; move it elsewhere"
+            )
+
+
 # ── parts of the command ────────────────────────────────────────────────────────────
 
 
 def _places(program: Path) -> list[str]:
     """What is seen of the host: system libraries, Python, the program; read-only."""
-    there = [Path("/usr"), Path(sys.prefix), Path(sys.base_prefix)]
-    there += [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]
-    shown: list[Path] = []
-    for path in sorted({path.resolve() for path in there}):
-        if not any(path.is_relative_to(one) for one in shown):
-            shown.append(path)
+    shown = _shown()
     folders: dict[Path, None] = {}
     for path in (*shown, program):
         folders |= dict.fromkeys(reversed(path.parents[:-1]))
@@ -254,6 +266,17 @@ def _places(program: Path) -> list[str]:
         elif path.is_dir():
             line += ["--ro-bind", str(path), str(path)]
     return [*line, "--ro-bind", str(program), str(program)]
+
+
+def _shown() -> list[Path]:
+    """The folders of the host that are seen, none in another."""
+    there = [Path("/usr"), Path(sys.prefix), Path(sys.base_prefix)]
+    there += [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")]
+    shown: list[Path] = []
+    for path in sorted({path.resolve() for path in there}):
+        if not any(path.is_relative_to(one) for one in shown):
+            shown.append(path)
+    return shown
 
 
 def _environment() -> list[str]:

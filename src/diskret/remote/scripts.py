@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -16,14 +17,15 @@ import pyarrow.ipc as ipc
 from diskret.errors import DiskretError, InputError
 from diskret.outputs.project import Project
 from diskret.outputs.unread import unread
+from diskret.remote.allowance import question_mark
 from diskret.remote.channel import read_results
 from diskret.remote.compare import compared, questions
 from diskret.remote.figures import Figures
-from diskret.remote.office import Comparison, Office, State, question_mark
+from diskret.remote.office import Comparison, Office, State
 from diskret.remote.query import Query
 from diskret.remote.records import block_of, original_frame, version_frame
 from diskret.remote.registered import DataSet, Version, at_desk
-from diskret.remote.sandbox import Limits, check, run
+from diskret.remote.sandbox import Limits, check, check_hidden, run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,10 +65,9 @@ class Script:
         """As what is asked of the office."""
         return Query(self.project, self.data, (), self.code)
 
-    @property
-    def limits(self) -> Limits:
+    def limits(self, data: DataSet) -> Limits:
         """What a run may use."""
-        return Limits(seconds=self.seconds)
+        return Limits(seconds=self.seconds, memory=data.memory, processes=data.processes)
 
     @property
     def canonical(self) -> str:
@@ -93,9 +94,9 @@ def ask_script(office: Office, script: Script, *, who: str) -> ScriptShown:
         It is not this person's to ask, the sandbox does not hold, or the script failed: its
         error is told, for it is one about the anonymised version.
     """
-    _, data, version = office.allowed(script.query, who)
+    _, data, version = office.allowance.allowed(script.query, who)
     shown = _shown(script, data, version)
-    office.note("asked", who, script.query, ", ".join(shown.figures), said=script.code)
+    office.allowance.note("asked", who, script.query, ", ".join(shown.figures), said=script.code)
     return shown
 
 
@@ -116,7 +117,7 @@ def compare_script(office: Office, script: Script, *, who: str) -> Comparison:
     InputError
         As for `ask_script`.
     """
-    access, data, version = office.allowed(script.query, who)
+    access, data, version = office.allowance.allowed(script.query, who)
     shown = _shown(script, data, version)
     due = {name: questions(one, 1) for name, one in shown.figures.items()}
     about = {name: (data.mark, version.digest, script.canonical, name) for name in due}
@@ -128,12 +129,14 @@ def compare_script(office: Office, script: Script, *, who: str) -> Comparison:
         for name, own in due.items()
         for question in own
     }
-    new, left = office.charge(script.query, ", ".join(due), access, data, [*marks], who, strength)
+    new, left = office.allowance.charge(
+        script.query, ", ".join(due), access, data, [*marks], who, strength
+    )
     frame = original_frame(data, office.keys)
     block = block_of(frame, data.unit, blocks, office.keys, data.name)
     columns = _columns(version, data)
     parts = [frame.loc[block == number, columns] for number in range(blocks)]
-    found = _of_blocks(script, [_arrow(one) for one in parts])
+    found = _of_blocks(script, data, [_arrow(one) for one in parts])
     results = {
         name: tuple(
             compared(
@@ -166,16 +169,16 @@ def submit_script(
     InputError
         The script has no such result on the anonymised version, or as for `ask_script`.
     """
-    access, data, version = office.allowed(script.query, who)
+    access, data, version = office.allowance.allowed(script.query, who)
     shown = _shown(script, data, version)
     if result not in shown.figures:
         raise InputError(f"the script has no result {result!r}")
-    office.count_submission(script.query, access, who, result, script.code)
+    office.allowance.count_submission(script.query, access, who, result, script.code)
     frame = original_frame(data, office.keys)
     place = at_desk(script.project, script.data)
-    [found] = _of_blocks(script, [_arrow(frame[_columns(version, data)])])
+    [found] = _of_blocks(script, data, [_arrow(frame[_columns(version, data)])])
     if found is None or result not in found:
-        office.note("refused", who, script.query, f"failed: {result}", said=script.code)
+        office.allowance.note("refused", who, script.query, f"failed: {result}", said=script.code)
         return "waiting"
     project = Project.open(place, office.place, frame, keys=office.keys, wait=office.wait)
     checked = project.check(unread, _frame(found[result], shown.figures[result]))
@@ -184,8 +187,9 @@ def submit_script(
 
 
 def _shown(script: Script, data: DataSet, version: Version) -> ScriptShown:
+    check_hidden(Path(data.original))
     frame = version_frame(version, data)
-    ran = run(script.code, _arrow(frame), script.limits, listen=True)
+    ran = run(script.code, _arrow(frame), script.limits(data), listen=True)
     if ran.result is None:
         said = ran.said.strip().splitlines()
         why = said[-1] if said else f"it took more than {script.seconds} seconds, or gave too much"
@@ -193,13 +197,15 @@ def _shown(script: Script, data: DataSet, version: Version) -> ScriptShown:
     return ScriptShown(script, version.name, read_results(ran.result, len(frame)), ran.said)
 
 
-def _of_blocks(script: Script, blocks: list[bytes]) -> list[Mapping[str, Figures] | None]:
+def _of_blocks(
+    script: Script, data: DataSet, blocks: list[bytes]
+) -> list[Mapping[str, Figures] | None]:
     """The results of each block; one begins when its time has come, whatever the one before did."""
     check()
     found: list[Mapping[str, Figures] | None] = []
     began = time.monotonic()
     for number, content in enumerate(blocks, start=1):
-        ran = run(script.code, content, script.limits)
+        ran = run(script.code, content, script.limits(data))
         try:
             found.append(None if ran.result is None else read_results(ran.result, 0))
         except DiskretError:

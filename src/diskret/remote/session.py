@@ -27,6 +27,18 @@ _RESULTS: Form = {
     "left": int,
 }
 _STATE: Form = {"state": str}
+_DESCRIBED: Form = {
+    **dict.fromkeys(("purpose", "from", "until"), str),
+    "left": int,
+    "data": {
+        "*": {
+            "level": str,
+            "records": int,
+            "claims": [str],
+            "columns": {"*": {"holds": str, "label": str, "codes": {"*": str}}},
+        }
+    },
+}
 _ERROR: Form = {"error": str, "refused": bool}
 _SIGNIFICANCES = ("", "kept", "lost", "gained", "reversed", "none")
 
@@ -103,6 +115,16 @@ class Session:
         lines = [f"project = {toml(self.project)}", f"data = {toml(self.data)}", "", "[[results]]"]
         lines += [f"{key(one)} = {toml(value)}" for one, value in {"name": name, **asked}.items()]
         return "\n".join(lines)
+
+    def describe(self) -> dict[str, Any]:
+        """The project's data sets, their columns and codes in words, and what is left.
+
+        Raises
+        ------
+        InputError
+            There is no such project, or the gate does not answer.
+        """
+        return self._asked({"do": "describe", "project": self.project}, _DESCRIBED)
 
     def run(self, query: str) -> Answer:
         """What the anonymised version shows, at once.

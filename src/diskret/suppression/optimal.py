@@ -47,7 +47,7 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
     search = Closing(problem)
     if first is not None:
         search.know(first)
-    if problem.limited or steps is not None:
+    if problem.limited or (steps is not None and first is None):
         # with a safe pattern at hand, no time for another one is no failure
         with suppress(*([] if first is None else [ProtectionError])):
             search.begin()
@@ -75,8 +75,9 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
     )
 
 
-#: Up to so many cells the cheapest pattern is looked for, with so many steps for the proof.
-_LARGEST, _STEPS = 2_000, 300
+#: Up to so many cells the cheapest pattern is looked for, with as many steps for the proof as
+#: the first pattern took, but no fewer and no more than these.
+_LARGEST, _FEWEST, _STEPS = 2_000, 200, 300
 #: Up to so many cells the pattern costs no more than that of `sequential`.
 _SEQUENTIAL = 3_000
 
@@ -91,8 +92,9 @@ def auto(problem: Problem) -> Pattern:
     ----------
     problem
         With a deadline or a budget it is solved by [`optimal`][diskret.suppression.optimal];
-        without, up to 2,000 cells by `optimal` with 300 steps after its first patterns, up to 3,000
-        by `sequential`, and larger ones by [`modular`][diskret.suppression.modular].
+        without, up to 2,000 cells by `optimal` with as many steps as `sequential` took, but 200 to
+        300, up to 3,000 by `sequential`, and larger ones by
+        [`modular`][diskret.suppression.modular].
 
     Returns
     -------
@@ -101,9 +103,10 @@ def auto(problem: Problem) -> Pattern:
     """
     size = len(problem.cost)
     # of no account: what it costs is known from the table, so budgets mean the proof
-    first = sequential(replace(problem, work=Work())) if size <= _SEQUENTIAL else None
+    work = Work()
+    first = sequential(replace(problem, work=work)) if size <= _SEQUENTIAL else None
     if problem.limited:
         return optimal(problem, first=first)
     if size <= _LARGEST:
-        return optimal(problem, _STEPS, first)
+        return optimal(problem, min(max(work.done, _FEWEST), _STEPS), first)
     return modular(problem) if first is None else first

@@ -36,6 +36,7 @@ from diskret.outputs.files.zipped import archive
 from diskret.outputs.profile import Profile, Verdict
 
 _LARGE = 50_000_000  # bytes; longer files are not looked through
+_LONG = 10_000_000  # bytes of a text
 #: What is looked for in any file.
 _MADE = ("forbidden", "link", "unread", "too_big", "unknown")
 _OF_TABLES = ("microdata", "many_rows", "threshold", "zero")
@@ -265,6 +266,8 @@ def _inside(
 def _text(
     path: Path, read: Callable[[str, Said, Profile], list[Found]], said: Said, rules: Profile
 ) -> list[Found]:
+    if path.stat().st_size > _LONG:
+        return [Found("too_big")]
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:

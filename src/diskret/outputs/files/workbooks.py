@@ -51,6 +51,7 @@ def workbook(path: Path, said: Said, profile: Profile) -> list[Found]:
             if sum(part.file_size for part in parts) > _UNPACKED:
                 return [Found("too_big")]
             found = [*_parts([part.filename for part in parts]), *_left_over(packed)]
+            found += _whose(packed)
         return [*found, *_sheets(path, said, profile)]
     except ImportError:
         return [Found("unread")]
@@ -90,6 +91,16 @@ def _left_over(packed: zipfile.ZipFile) -> Iterator[Found]:
                     used.add(int(value.text))
     if len(used) < number:
         yield Found("embedded", [(texts,)])
+
+
+def _whose(packed: zipfile.ZipFile) -> Iterator[Found]:
+    """Firms and managers that the program notes."""
+    if "docProps/app.xml" in packed.namelist():
+        said = [one for one in _xml(packed, "docProps/app.xml") if one.text and one.text.strip()]
+        names = [one.tag.rpartition("}")[2] for one in said]
+        own = [(name,) for name in names if name in ("Company", "Manager", "HyperlinkBase")]
+        if own:
+            yield Found("metadata", own)
 
 
 def _xml(packed: zipfile.ZipFile, name: str) -> ElementTree.Element:
