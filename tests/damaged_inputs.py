@@ -30,10 +30,14 @@ from diskret.io.arrays import read_arrays
 from diskret.io.from_json import read_json
 from diskret.jobs.microdata import read_microdata_job
 from diskret.jobs.read import read_job
+from diskret.keys import SecretKeys
 from diskret.plan.page import plan_page
 from diskret.plan.programme import programme_files
 from diskret.protect.audit import audit
 from diskret.publish.guard.microdata import read_records_csv
+from diskret.remote.channel import read_results
+from diskret.remote.query import read_query, text_of
+from diskret.remote.register import read_config
 from diskret.tables import Published
 from diskret.tables.read_public import read_published
 
@@ -142,6 +146,48 @@ path = "firms.csv"
 decimal = ","
 [rules]
 minimum_frequency = { n = 3 }
+"""
+
+
+QUERY = """project = "pay"
+data = "persons"
+
+[[results]]
+name = "by job"
+kind = "table"
+by = ["job", "region"]
+figures = { pay = "mean" }
+where = { job = ["a", "b"], age = { from = 20, to = 65 } }
+
+[[results]]
+name = "model"
+kind = "ols"
+formula = "log(pay) ~ age * C(job)"
+within = 1.5
+
+[[results]]
+name = "ages"
+kind = "histogram"
+column = "age"
+bins = [20, 35, 50, 65]
+"""
+
+PROJECTS = """[[projects]]
+name = "pay"
+purpose = "who earns what"
+data = ["persons"]
+members = ["kim", "lee"]
+level = "factual"
+from = 2026-01-01
+until = 2099-12-31
+certainty = 0.8
+answers = 60
+submissions = 4
+"""
+
+RETURNED = """{"results": {"by job": {"adds_up": false,
+"figures": [[["a", "pay"], 1500.5, null], [["b", "pay"], 2, 0.25]]},
+"persons": {"adds_up": true, "figures": [[["all"], 100, null]]}}}
 """
 
 
@@ -292,6 +338,19 @@ def kinds() -> dict[str, Kind]:
             public,
             tuple(name for name in sorted(public) if name.endswith((".json", ".csv", ".html"))),
             _public,
+        ),
+        "query": Kind(
+            {"q.toml": QUERY.encode()}, ("q.toml",), lambda at: read_query(text_of(at / "q.toml"))
+        ),
+        "projects": Kind(
+            {"r.toml": PROJECTS.encode()},
+            ("r.toml",),
+            lambda at: read_config(at / "r.toml", SecretKeys(bytes(range(32)))),
+        ),
+        "results of a script": Kind(
+            {"r.json": RETURNED.encode()},
+            ("r.json",),
+            lambda at: read_results((at / "r.json").read_bytes(), 100),
         ),
         "npz": Kind(arrays, tuple(sorted(arrays)), _arrays, text=False),
         "parquet": Kind(parquet, ("x.parquet",), _any_file("x.parquet"), text=False),

@@ -14,7 +14,7 @@ import pytest
 import diskret
 
 TESTS = Path(__file__).parent
-KINDS = 17
+KINDS = 20
 
 
 def fuzzed(number, seed, timeout):

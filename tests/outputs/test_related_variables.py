@@ -116,6 +116,23 @@ def test_variables_of_their_own_have_no_terms_in_common():
     assert families(list(few)) == []
 
 
+def test_a_sample_of_many_records_says_that_nothing_hangs_together(monkeypatch):
+    """And where it might, all are looked at: also variables of which few records have both."""
+    draw = np.random.default_rng(1)
+    v, w = draw.lognormal(1, 1, (2, 200))
+    cut = np.where(draw.random(200) < 0.54, v, v + 1)
+    late, early = v.copy(), v.copy()
+    late[:100], early[105:] = np.nan, np.nan
+    rare = np.where(np.arange(200) % 40 == 3, v, 0)
+    for values in ([v, w], [v, w, v + w], [v, cut], [early, late], [w, early, late], [v, rare]):
+        whole = families(values)
+        with monkeypatch.context() as patch:
+            patch.setattr("diskret.outputs.terms._SAMPLE", 20)
+            patch.setattr("diskret.outputs.terms._TRIED", 10)
+            again = families(values)
+        assert [sorted(one.times) for one in again] == [sorted(one.times) for one in whole]
+
+
 def follows(rows, wanted):
     rank = np.linalg.matrix_rank
     return len(rows) > 0 and rank(np.vstack([rows, wanted])) == rank(rows)

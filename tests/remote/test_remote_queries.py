@@ -4,7 +4,7 @@ import pytest
 from remote_access import QUERY
 
 from diskret.errors import JobError
-from diskret.remote.query import names_in, read_query
+from diskret.remote.query import names_in, read_query, text_of
 
 HEAD = 'project = "pay"\ndata = "persons"\n[[results]]\nname = "m"\n'
 
@@ -75,12 +75,21 @@ def test_names_in_a_formula():
         ('kind = "ols"\nformula = "a ~ b"\nwhere = { c = 3 }', "'c'.*a list of texts"),
         ('kind = "ols"\nformula = "a ~ b"\nwhere = { c = { from = "1" } }', "'c'.*from = number"),
         ('kind = "ols"\nformula = "a ~ b"\nspy = 1', "line 7: unknown key 'spy'"),
+        ('kind = "histogram"\ncolumn = "age"\nbins = [1, inf]', "line 7: 'bins'.*list of numbers"),
+        (f'kind = "histogram"\ncolumn = "age"\nbins = [1, {10**400}]', "line 7: 'bins'"),
+        ('kind = "ols"\nformula = "a ~ b"\nwhere = { c = { to = nan } }', "'c'.*from = number"),
         ("kind = ols", "not valid TOML"),
     ],
 )
 def test_what_is_wrong_is_said(text, says):
     with pytest.raises(JobError, match=says):
         read_query(HEAD + text)
+
+
+def test_a_file_that_is_no_text_is_said(tmp_path):
+    (tmp_path / "q.toml").write_bytes(b'a = "b"\n# \xff\n')
+    with pytest.raises(JobError, match="q.toml, line 2: not UTF-8"):
+        text_of(tmp_path / "q.toml")
 
 
 def test_two_results_of_one_name_are_refused():

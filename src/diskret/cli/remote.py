@@ -171,6 +171,31 @@ def report(
 
 
 @remote.command()
+def history(
+    place: LedgerOption,
+    project: Annotated[
+        str, typer.Argument(metavar="[PROJECT]", help="Name of a project; default: all.")
+    ] = "",
+    entry: Annotated[
+        int, typer.Option("--entry", help="Print the query or script of this entry.")
+    ] = 0,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Say who asked what, on which data, for which project; for the owner."""
+    with reported(language, debug):
+        console, words, opened = terminal(), words_in(language, "remote"), _office(place)
+        if entry:
+            typer.echo(opened.asked(entry))
+            return
+        for one in opened.history(project):
+            when, happened = one.when[:16].replace("T", " "), words[f"event.{one.happened}"]
+            about = " · ".join(filter(None, (one.project, one.data, one.what)))
+            line = f"{one.number:>5}  {when}  {one.who}: {happened}: {about}"
+            console.print(Text(line), soft_wrap=True)
+
+
+@remote.command()
 def gate(
     place: LedgerOption,
     who: WhoOption,
@@ -191,7 +216,9 @@ def _office(place: str) -> Office:
 
 
 def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8-sig")
+    from diskret.remote.query import text_of
+
+    return text_of(path)
 
 
 def _show(version: str, shown: Mapping[str, Figures], words: Words) -> None:

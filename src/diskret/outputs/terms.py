@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ Numbers = NDArray[np.float64]
 _EQUAL = 1e-9  # of the largest value
 _LARGEST = 12  # times that a term may be in a variable
 _TRIED = 300  # records by which a sum is looked for; it must hold for all
+_FEW = 3  # records that any two variables agree on in some unit of measurement
+_SAMPLE, _MAYBE = 3000, 0.4  # records that say whether there can be anything, and what they ask
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +74,42 @@ def families(values: Sequence[Numbers]) -> list[Family]:
     values
         For each variable, shape (records,): its values, NaN where none is told.
     """
+    some = _some(values)
+    if some is not None and not _related(_all_written(some, [], _MAYBE)):
+        return []
     terms: list[Numbers] = []
+    written = _all_written(values, terms, 0.5)
+    return [_family(members, terms) for members in _related(written)]
+
+
+def _some(values: Sequence[Numbers]) -> list[Numbers] | None:
+    """The same of some records, where these say of all what hangs together; None: of none."""
+    if len(values) < 2 or len(values[0]) < 10 * _SAMPLE:
+        return None
+    draw = np.random.default_rng(0)
+    at = np.sort(draw.choice(len(values[0]), _SAMPLE, replace=False))
+    there = [~np.isnan(one) & (one != 0) for one in values]
+    for one, other in combinations(there, 2):
+        both = np.count_nonzero(one[at] & other[at])
+        if both < _TRIED and np.count_nonzero(one & other) >= _FEW:
+            return None
+    return [one[at] for one in values]
+
+
+def _all_written(
+    values: Sequence[Numbers], terms: list[Numbers], share: float
+) -> dict[int, _Written]:
+    """All variables as sums of terms.
+
+    `share`: of the records that two must have the same values in, to be the same but for some.
+    """
     written: dict[int, _Written] = {}
     for number in _parts_first(values):
         own = _Written(values[number])
-        if not (_as_another(own, written, terms) or _as_sum(own, written, terms)):
+        if not (_as_another(own, written, terms, share) or _as_sum(own, written, terms)):
             _own_term(own, terms, ~np.isnan(own.values), own.values)
         written[number] = own
-    return [_family(members, terms) for members in _connected(written) if len(members) > 1]
+    return written
 
 
 def _parts_first(values: Sequence[Numbers]) -> list[int]:
@@ -97,7 +128,9 @@ def _own_term(own: _Written, terms: list[Numbers], where: NDArray[np.bool_], of:
         terms.append(np.where(where, of, np.nan))
 
 
-def _as_another(own: _Written, written: dict[int, _Written], terms: list[Numbers]) -> bool:
+def _as_another(
+    own: _Written, written: dict[int, _Written], terms: list[Numbers], share: float
+) -> bool:
     """Whether it is another variable, but for some records; then it is written so."""
     best: tuple[int, float, NDArray[np.bool_], _Written] | None = None
     filled = ~np.isnan(own.values) & (own.values != 0)
@@ -106,7 +139,7 @@ def _as_another(own: _Written, written: dict[int, _Written], terms: list[Numbers
         both = filled & ~np.isnan(values)
         shared = both & (values != 0)
         number, most = int(np.count_nonzero(both)), int(np.count_nonzero(shared))
-        if most < 3 or 2 * most <= number:  # where one is zero and not the other, they differ
+        if most < _FEW or most <= share * number:  # where only one is zero, they differ
             continue
         every = most == len(values)
         ratios = own.values / values if every else own.values[shared] / values[shared]
@@ -114,7 +147,7 @@ def _as_another(own: _Written, written: dict[int, _Written], terms: list[Numbers
         close = np.abs(own.values - scale * values)
         same = close <= _EQUAL * np.abs(own.values)
         agree = int(np.count_nonzero(both & same))
-        if scale and 2 * agree > number and agree >= 3 and (best is None or agree > best[0]):
+        if scale and agree > share * number and agree >= _FEW and (best is None or agree > best[0]):
             best = agree, scale, same, other
     if best is None:
         return False
@@ -247,8 +280,8 @@ def _add(own: _Written, term: int, times: NDArray[np.float64]) -> None:
         own.times[term] = (own.times.get(term, 0) + times).astype(np.int8)
 
 
-def _connected(written: dict[int, _Written]) -> list[dict[int, _Written]]:
-    """The variables that share terms, directly or by others."""
+def _related(written: dict[int, _Written]) -> list[dict[int, _Written]]:
+    """The variables that share terms, directly or by others, where there are several."""
     groups: list[dict[int, _Written]] = []
     for number, one in written.items():
         near = [
@@ -261,7 +294,7 @@ def _connected(written: dict[int, _Written]) -> list[dict[int, _Written]]:
         for group in near:
             joined |= group
         groups.append(joined)
-    return groups
+    return [group for group in groups if len(group) > 1]
 
 
 def _family(members: dict[int, _Written], terms: list[Numbers]) -> Family:
