@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from diskret.errors import InputError
-from diskret.outputs import Profile, crosstab
+from diskret.outputs import Profile, crosstab, pivot_table
 
 GUIDELINES = Profile.read("guidelines")
 
@@ -210,3 +210,17 @@ def test_polars_series_that_do_not_fit_are_named():
         crosstab(there["region"].rename("a"), there["job"])
     missing = there.with_columns(pl.when(pl.col("job") != "a").then("job").alias("job"))
     assert places(crosstab(missing["region"], missing["job"]), "missing") == {("job",)}
+
+
+@pytest.mark.parametrize("side", ["index", "columns"])
+def test_a_category_called_as_the_totals_is_refused(side):
+    """pandas makes no such table; without totals it does, and there is nothing to mix up."""
+    frame = pd.DataFrame({"town": ["All", "B"] * 20, "job": ["x"] * 20 + ["y"] * 20, "pay": 1})
+    given = (frame.town, frame.job) if side == "index" else (frame.job, frame.town)
+    with pytest.raises(InputError, match="a category is called 'All', as the totals are"):
+        crosstab(*given, margins=True)
+    assert crosstab(*given).output.shape == (2, 2)
+    tables = {"values": "pay", side: "town", "margins": True, "aggfunc": "sum"}
+    with pytest.raises(InputError, match="as the totals are"):
+        pivot_table(frame, **tables)
+    assert pivot_table(frame, **tables, margins_name="Sum").output.to_numpy().sum() == 80

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 import pytest
-from geographies_oracle import Case, tells
+from geographies_oracle import Case, many, tells
 from profiles import scaled
 
 import diskret as dk
@@ -44,18 +44,6 @@ def protected(case, rule, **options):
 def alone(case):
     """Sums of too few records, by trying everything."""
     return [t for t in case.sums() if t.min() >= 0 and 0 < t.sum() < LEAST]
-
-
-def many(seed):
-    """A case of more records, several in each piece."""
-    case = Case(seed, 2)
-    draw = np.random.default_rng(seed)
-    times = np.floor(draw.pareto(0.6, len(case.unit)) + 1).clip(max=15).astype(int)
-    at = np.repeat(np.arange(len(times)), times)
-    case.codes = [[column[i] for i in at.tolist()] for column in case.codes]
-    case.rows, case.unit, case.value = case.rows[at], np.arange(len(at)), case.value[at]
-    case.frame = pa.table({**dict(zip(case.by, case.codes, strict=True)), "value": case.value})
-    return case
 
 
 def firms(seed):

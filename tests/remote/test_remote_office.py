@@ -294,6 +294,15 @@ def test_a_server_keeps_the_log_as_well(tmp_path):
     assert [one.happened for one in Office(url, KEYS).history()][-1] == "compared"
 
 
+def test_the_owner_reads_who_asked_what_in_which_words(opened):
+    opened.ask(QUERY, who="kim")
+    event = opened.history("pay")[-1]
+    assert (event.who, event.happened, event.data) == ("kim", "asked", "persons")
+    assert opened.asked(event.number) == QUERY
+    with pytest.raises(InputError, match="has no entry 99"):
+        opened.asked(99)
+
+
 def test_the_gate_answers_and_tells_nothing_of_errors(opened, monkeypatch):
     def ask(**request):
         return json.loads(answered(opened, "kim", json.dumps(request)))

@@ -23,6 +23,7 @@ from diskret.remote import probe, sandbox
 from diskret.remote.channel import read_results
 from diskret.remote.sandbox import Limits, carried_out, command, run
 
+pytestmark = pytest.mark.xdist_group("sandbox")  # it looks for processes that are left
 INSIDE = Path(sandbox.__file__).with_name("inside.py")
 RECORDS = arrow(pa.table({"job": ["a", "b"] * 50, "pay": [1.0, 2.0] * 50}))
 
@@ -175,7 +176,7 @@ def left_over():
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found += [path] if b"inside.py" in path.read_bytes() else []
+            found += [path] if bytes(INSIDE) in path.read_bytes() else []
         except OSError:
             continue
     return found
@@ -187,14 +188,24 @@ def left_over():
         ("while True: pass", Limits(seconds=2)),
         ("import os, time\nif os.fork() == 0:\n    os.setsid()\ntime.sleep(60)", Limits(seconds=2)),
         ("import os\nos.write(1, b'x' * 10**8)\nos.write(3, b'x' * 10**8)", Limits(output=1000)),
-        ("table('t', data.pay.repeat(2000))", Limits(output=1000)),
+        pytest.param(
+            "table('t', data.pay.repeat(2000))", Limits(output=1000), marks=pytest.mark.slow
+        ),
         ("x = bytearray(6 * 10**9)\ntable('t', data.pay)", Limits()),
         ("open('/tmp/x', 'wb').write(bytes(2 * 10**7))\ntable('t', data.pay)", Limits(scratch=10)),
-        ("raise SystemExit(7)", Limits()),
-        ("import os; os._exit(0)", Limits()),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", Limits()),
+        pytest.param("raise SystemExit(7)", Limits(), marks=pytest.mark.slow),
+        pytest.param("import os; os._exit(0)", Limits(), marks=pytest.mark.slow),
+        pytest.param(
+            "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+            Limits(),
+            marks=pytest.mark.slow,
+        ),
         ("raise ValueError('pay of person 7 is 4711')", Limits()),
-        ("print(data); import sys; sys.stderr.write('4711'); 1 / 0", Limits()),
+        pytest.param(
+            "print(data); import sys; sys.stderr.write('4711'); 1 / 0",
+            Limits(),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_all_that_goes_wrong_looks_alike(script, limits):
@@ -336,12 +347,15 @@ def test_a_sandbox_that_lacks_a_part_is_found_out(part, monkeypatch):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="optional: only root can become somebody else")
 def test_it_holds_for_an_ordinary_user():
-    """Somebody who is not root, in a view where Python and this package can be read."""
+    """Somebody who is not root and has other processes, where Python and this can be read."""
     caged_or_skip()
     source = Path(diskret.__file__).parents[1]
     code = (
         f"import sys; sys.path.insert(0, {str(source)!r}); import os; assert os.geteuid() == 1500\n"
-        "from diskret.remote.sandbox import check; check(); print('holds')"
+        "import subprocess\n"
+        "others = [subprocess.Popen(['sleep', '30']) for _ in range(30)]\n"
+        "from diskret.remote.sandbox import check; check(); print('holds')\n"
+        "[one.kill() for one in others]"
     )
     folders = [part for one in reversed(source.parents[:-1]) for part in ("--dir", str(one))]
     places = sandbox._places(Path(probe.__file__))

@@ -46,4 +46,7 @@ def check(
             return
         numbers = {one: verdicts.count(one) for one in ("review", "fail")}
         typer.secho(texts.said("checked_not", files=len(verdicts), **numbers), fg="red")
+        found = [one.check for file in checked.files.values() for one in file.findings]
+        if "unknown" in found:
+            typer.echo(texts["checked_unknown"])
         raise typer.Exit(REFUSED)

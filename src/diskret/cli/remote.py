@@ -171,6 +171,31 @@ def report(
 
 
 @remote.command()
+def history(
+    place: LedgerOption,
+    project: Annotated[
+        str, typer.Argument(metavar="[PROJECT]", help="Name of a project; default: all.")
+    ] = "",
+    entry: Annotated[
+        int, typer.Option("--entry", help="Print the query or script of this entry.")
+    ] = 0,
+    language: LanguageOption = Language.en,
+    debug: DebugOption = False,
+) -> None:
+    """Say who asked what, on which data, for which project; for the owner."""
+    with reported(language, debug):
+        console, words, opened = terminal(), words_in(language, "remote"), _office(place)
+        if entry:
+            typer.echo(opened.asked(entry))
+            return
+        for one in opened.history(project):
+            when, happened = one.when[:16].replace("T", " "), words[f"event.{one.happened}"]
+            about = " · ".join(filter(None, (one.project, one.data, one.what)))
+            line = f"{one.number:>5}  {when}  {one.who}: {happened}: {about}"
+            console.print(Text(line), soft_wrap=True)
+
+
+@remote.command()
 def gate(
     place: LedgerOption,
     who: WhoOption,

@@ -76,6 +76,15 @@ class Groups:
                 "fewer or coarser variables"
             )
 
+    def check_totals(self) -> None:
+        """No category may be called as the totals are."""
+        names = {text for axis in self.axes for label in axis.labels for text in label}
+        if self.all_name in names:
+            raise InputError(
+                f"a category is called {self.all_name!r}, as the totals are: rename it, or use "
+                "pivot_table with another margins_name="
+            )
+
     @property
     def shape(self) -> tuple[int, ...]:
         """How many categories each axis has."""

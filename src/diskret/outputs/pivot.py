@@ -87,6 +87,14 @@ def pivot_table(
     left = [name for name in records.columns.columns if name not in keys]
     shown = left if values is None else records.named(values, "values")
     pandas = known.is_pandas_dataframe(data)
+    missing = not pandas or not dropna
+    sides = [
+        [records.axis(name, missing, not observed) for name in some] for some in (rows, across)
+    ]
+    axes = tuple(Axis.joined(side) for side in sides if side)
+    groups = Groups(axes, len(records.columns), margins_name)
+    if margins:
+        groups.check_totals()
     if pandas:
         output = data.pivot_table(
             values,
@@ -108,12 +116,6 @@ def pivot_table(
                 "frames; say data.to_pandas(), or dk.check.crosstab for totals"
             )
         output = _pivoted(records, values, rows, across, aggfunc)
-    missing = not pandas or not dropna
-    sides = [
-        [records.axis(name, missing, not observed) for name in some] for some in (rows, across)
-    ]
-    axes = tuple(Axis.joined(side) for side in sides if side)
-    groups = Groups(axes, len(records.columns), margins_name)
     figures = _figures(aggfunc, shown)
     complete = None
     if margins and dropna:  # pandas makes totals of records that lack nothing

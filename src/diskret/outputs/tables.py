@@ -65,7 +65,8 @@ def crosstab(
     Raises
     ------
     InputError
-        Series of different records, values without `aggfunc`, values that are no numbers.
+        Series of different records, values without `aggfunc`, values that are no numbers, totals
+        beside a category that is called "All" as well.
 
     Sources
     -------
@@ -98,6 +99,8 @@ def crosstab(
     sides = [[axis_of(one) for one in several] for several in (rows, across)]
     groups = Groups(tuple(Axis.joined(side) for side in sides), len(rows[0]))
     counting = STATISTICS.get(statistic, UNKNOWN).kind == "frequencies"
+    if margins:
+        groups.check_totals()
     numbers = None if values is None or counting else numbers_of(values)
     counted = None if values is None or statistic != "count" else ~np.asarray(values.isna())
     units = units_of(unit, rows[0].index, len(rows[0]))

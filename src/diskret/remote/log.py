@@ -98,8 +98,10 @@ class Log:
         log.append(self.connection, self.store.keys, self.store.name, [(event.text, kept)], REMOTE)
 
     def kept(self, event: RemoteEvent) -> str:
-        """What was kept with an event."""
+        """What was kept with an event; "" if nothing was."""
         entry = self.entries[event.number - 1]
+        if not entry.mark:
+            return ""
         return log.content(self.connection, self.store.keys, self.store.name, entry, REMOTE).said
 
     def data_sets(self) -> dict[str, DataSet]:

@@ -166,6 +166,25 @@ class Office:
             events = Log.read(self._store, connection).events
         return events_of(events, project) if project else [*events]
 
+    def asked(self, number: int) -> str:
+        """The query or script of an event, or what was registered. For the owner only.
+
+        Parameters
+        ----------
+        number
+            Place of the event in the log, see `history`.
+
+        Raises
+        ------
+        InputError
+            There is no such event.
+        """
+        with store.read(self._store) as connection:
+            known = Log.read(self._store, connection)
+            if not 0 < number <= len(known.events):
+                raise InputError(f"the log of remote access has no entry {number}")
+            return known.kept(known.events[number - 1])
+
     def registered(self) -> tuple[dict[str, DataSet], dict[str, Access]]:
         """Data sets and projects by name. Confidential."""
         with store.read(self._store) as connection:

@@ -132,7 +132,7 @@ def command(limits: Limits, program: Path) -> list[str]:
         )
     bounds = [
         str(parts["prlimit"]),
-        *(f"--{name}={value}" for name, value in limits.bounds.items()),
+        *(f"--{name}={value}" for name, value in limits.bounds.items() if name != "nproc"),
         "--core=0",
         "--memlock=0",
         "--msgqueue=0",
@@ -148,6 +148,8 @@ def command(limits: Limits, program: Path) -> list[str]:
         *("--size", str(limits.scratch * _MEGABYTE), "--tmpfs", "/tmp"),  # noqa: S108 - its own
         *("--remount-ro", "/", "--chdir", "/tmp"),  # noqa: S108
         *_environment(),
+        # here, where the user's processes outside do not count
+        *(str(parts["prlimit"]), f"--nproc={limits.bounds['nproc']}"),
         sys.executable,
         *("-I", "-B", str(program)),
     ]

@@ -6,3 +6,5 @@ from diskret.spatial.differences import differences as differences
 from diskret.spatial.grid import Grid as Grid
 from diskret.spatial.points import locate as locate
 from diskret.spatial.quadtree import quadtree as quadtree
+from diskret.spatial.repair import Repair as Repair
+from diskret.spatial.repair import repair as repair

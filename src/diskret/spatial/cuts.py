@@ -147,6 +147,13 @@ def small_cuts(
 
 def together(pieces: Pieces) -> Callable[[int], NDArray[np.int64]]:
     """All areas that hang together with one."""
+    label = parts_of(pieces)
+    parts = grouped(label)
+    return lambda area: parts[int(label[area])]
+
+
+def parts_of(pieces: Pieces) -> NDArray[np.int64]:
+    """Which part of the map each area lies in; parts have no common pieces."""
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
 
@@ -154,9 +161,7 @@ def together(pieces: Pieces) -> Callable[[int], NDArray[np.int64]]:
     nodes = first + len(pieces.codes[1])
     ends = pieces.place[:, 0], pieces.place[:, 1] + first
     matrix = sparse.csr_array((np.ones(len(ends[0])), ends), shape=(nodes, nodes))
-    label = connected_components(matrix, directed=False)[1].astype(np.int64)
-    parts = grouped(label)
-    return lambda area: parts[int(label[area])]
+    return connected_components(matrix, directed=False)[1].astype(np.int64)
 
 
 def contracted(pieces: Pieces, bound: float, signed: bool, weight: NDArray[np.float64]) -> Overlaps:

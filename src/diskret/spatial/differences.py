@@ -11,12 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
 from diskret.rules import Rule
 from diskret.spatial.closest import closest
 from diskret.spatial.cuts import Cut, small_cuts
 from diskret.spatial.jointly import Singled, closest_jointly, fewest_jointly
-from diskret.spatial.limits import Share, limits_of
+from diskret.spatial.limits import Share, judging
 from diskret.spatial.pieces import REST, Pieces, pieces_of
 from diskret.texts import Words, words_in
 
@@ -216,40 +215,50 @@ def differences(
     ...     print(one)
     cell 3 without district B: 3 records
     """
-    threshold, limits, known = limits_of(rule, value is not None)
-    if not known:
-        raise InputError(
-            f"{rule!r} cannot judge differences between geographies; counts are judged by "
-            "MinimumFrequency, sums (value=) also by PPercent, PQ and Dominance"
-        )
+    threshold, limits = judging(rule, value is not None)
     pieces = pieces_of(
         records, by, count=count, value=value, unit=unit, decimals=decimals, hidden=hidden
     )
+    return differences_of(pieces, threshold, limits, value is not None)
+
+
+def differences_of(
+    pieces: Pieces, threshold: int, limits: Mapping[str, Share], of_sums: bool
+) -> Differences:
+    """The same of pieces and limits, see `diskret.spatial.limits`."""
     told, complete, joint = list[Difference](), True, None
     for pair in combinations(range(len(pieces.names)), 2):
         some = pieces.of(pair) if len(pieces.names) > 2 else pieces
-        found, finished = _of_two(some, threshold, limits, value is not None)
+        found, finished = _of_two(some, threshold, limits, of_sums)
         told += found
         complete &= finished
     if len(pieces.names) > 2:
-        found, joint = _together(pieces, threshold, limits, value is not None)
+        found, joint = _together(pieces, threshold, limits, of_sums)
         told += found
     told = list({(one.terms, one.rule): one for one in told}.values())
     told.sort(key=lambda one: (one.number, len(one.terms), one.terms))
-    return Differences(pieces.names, tuple(told), complete, joint, value is not None)
+    return Differences(pieces.names, tuple(told), complete, joint, of_sums)
 
 
 def _of_two(
     pieces: Pieces, threshold: int, limits: Mapping[str, Share], of_sums: bool
 ) -> tuple[list[Difference], bool]:
-    told, complete = list[Difference](), True
+    cuts, complete = cuts_of(pieces, threshold, limits, of_sums)
+    return [in_words(pieces, cut, rule) for rule, cut in cuts], complete
+
+
+def cuts_of(
+    pieces: Pieces, threshold: int, limits: Mapping[str, Share], of_sums: bool
+) -> tuple[list[tuple[str, Cut]], bool]:
+    """All that totals of two geographies tell, with the rule that says so; whether it is all."""
+    told, complete = list[tuple[str, Cut]](), True
     if threshold:
         cuts, complete = small_cuts(pieces, threshold, of_sums)
-        few = [(cut, pieces.units(cut.pieces)) for cut in cuts]
-        told += [_cut(pieces, cut, n, "minimum_frequency") for cut, n in few if n < threshold]
+        few = [cut for cut in cuts if pieces.units(cut.pieces) < threshold]
+        told += [("minimum_frequency", cut) for cut in few]
     for name, limit in limits.items():
         cuts, finished = closest(pieces, limit)
-        told += [_cut(pieces, cut, pieces.units(cut.pieces), name) for cut in cuts]
+        told += [(name, cut) for cut in cuts]
         complete &= finished
     return told, complete
 
@@ -268,11 +277,12 @@ def _together(
     return told, complete
 
 
-def _cut(pieces: Pieces, cut: Cut, number: int, rule: str) -> Difference:
+def in_words(pieces: Pieces, cut: Cut, rule: str) -> Difference:
     """A cut: areas of one geography on its side without those of the other one."""
     first = len(pieces.codes[0])
     own = np.isin(pieces.place[cut.pieces, 0], cut.areas[cut.areas < first])
     factor = np.where(cut.areas < first, 1.0, -1.0) * (1 if own.any() else -1)
+    number = pieces.units(cut.pieces)
     return _difference(pieces, cut.pieces, cut.areas, factor, number, rule)
 
 

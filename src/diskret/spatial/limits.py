@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.errors import InputError
 from diskret.rules import PQ, Dominance, MinimumFrequency, PPercent
 from diskret.rules.percentages import percentage
 from diskret.rules.sensitivity import Rule, parts
@@ -72,3 +73,14 @@ def limits_of(rule: Rule, of_sums: bool) -> tuple[int, dict[str, Share], bool]:
         else:
             known = False
     return threshold, shares, known
+
+
+def judging(rule: Rule, of_sums: bool) -> tuple[int, dict[str, Share]]:
+    """The same of a rule that says nothing else; others are refused."""
+    threshold, shares, known = limits_of(rule, of_sums)
+    if not known:
+        raise InputError(
+            f"{rule!r} cannot judge differences between geographies; counts are judged by "
+            "MinimumFrequency, sums (value=) also by PPercent, PQ and Dominance"
+        )
+    return threshold, shares

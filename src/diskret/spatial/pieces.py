@@ -69,12 +69,31 @@ class Pieces:
 
     def of(self, geographies: Sequence[int]) -> Pieces:
         """What fewer geographies cut each other into."""
-        place, which = _distinct(self.place[:, list(geographies)])
-        count = np.bincount(which, self.count, len(place)).astype(np.int64)
-        piece, unit, amount = _pairs(which[self.piece], self.unit, self.amount)
         codes = tuple(self.codes[at] for at in geographies)
         names = tuple(self.names[at] for at in geographies)
-        return Pieces(names, codes, place, count, piece, unit, amount)
+        return self._joined(names, codes, self.place[:, list(geographies)])[0]
+
+    def hiding(self, hidden: Sequence[NDArray[np.bool_]]) -> tuple[Pieces, NDArray[np.int64]]:
+        """The same where some areas of each geography join the rest; what becomes of each piece."""
+        codes, place = list[tuple[str, ...]](), list[NDArray[np.int64]]()
+        for own, at, out in zip(self.codes, self.place.T, hidden, strict=True):
+            shown = ~out
+            shown[-1] = False
+            new = np.where(shown, np.cumsum(shown) - 1, shown.sum())
+            codes.append((*(own[i] for i in np.flatnonzero(shown).tolist()), REST))
+            place.append(new[at])
+        return self._joined(self.names, tuple(codes), np.stack(place, axis=1))
+
+    def _joined(
+        self,
+        names: tuple[str, ...],
+        codes: tuple[tuple[str, ...], ...],
+        place: NDArray[np.int64],
+    ) -> tuple[Pieces, NDArray[np.int64]]:
+        distinct, which = _distinct(place)
+        count = np.bincount(which, self.count, len(distinct)).astype(np.int64)
+        pairs = _pairs(which[self.piece], self.unit, self.amount)
+        return Pieces(names, codes, distinct, count, *pairs), which
 
 
 def pieces_of(
@@ -102,11 +121,8 @@ def pieces_of(
             "count= is for records counted before; leave it out where value= or unit= is given"
         )
     hidden = dict(hidden or {})
-    for name in hidden:
-        if name not in names:
-            raise InputError(f"hidden= names {name!r}, which is no geography of by")
     table, _ = to_arrow(records, numbers=(count, value), told=(unit,))
-    read = [_areas(table, name, {str(code) for code in hidden.get(name, ())}) for name in names]
+    read = [_areas(table, name) for name in names]
     place, which = _distinct(np.stack([at for _, at in read], axis=1))
     number = np.ones(table.num_rows, np.int64)
     if count is not None:
@@ -125,31 +141,37 @@ def pieces_of(
     some = np.flatnonzero(counted > 0)
     renumbered = np.cumsum(counted > 0) - 1
     codes = tuple(codes for codes, _ in read)
-    return Pieces(names, codes, place[some], counted[some], renumbered[piece], person, amount)
+    found = Pieces(names, codes, place[some], counted[some], renumbered[piece], person, amount)
+    return found.hiding(hidden_of(found, hidden))[0] if hidden else found
 
 
-def _areas(
-    table: pa.Table, name: str, hidden: Collection[str]
-) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """The areas shown, then `REST`; which one each record is in."""
+def hidden_of(pieces: Pieces, hidden: Mapping[str, Collection[str]]) -> list[NDArray[np.bool_]]:
+    """Which areas of each geography are named."""
+    masks = [np.zeros(len(codes), bool) for codes in pieces.codes]
+    for name, given in hidden.items():
+        if name not in pieces.names:
+            raise InputError(f"hidden= names {name!r}, which is no geography of by")
+        at = pieces.names.index(name)
+        place = {code: i for i, code in enumerate(pieces.codes[at][:-1])}
+        for code in map(str, given):
+            if code not in place:
+                raise InputError(f"hidden= names {code!r}, which is no area in {name!r}")
+            masks[at][place[code]] = True
+    return masks
+
+
+def _areas(table: pa.Table, name: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """All areas, then `REST`; which one each record is in."""
     values = column(table, name)
     missing = values.is_null().to_numpy()
-    if missing.any():
-        empty = pa.scalar(REST, pa.string())
-        values = pc.fill_null(values.cast(pa.string()), empty)
-        known = np.flatnonzero(~missing)
-        values = pa.chunked_array([code_text(values.take(pa.array(known)), name).combine_chunks()])
-        codes, at = _numbered(values)
-        place = np.full(len(missing), len(codes))
-        place[known] = at
-    else:
+    if not missing.any():
         codes, place = _numbered(code_text(values, name))
-    unknown = sorted(set(hidden) - set(codes))
-    if unknown:
-        raise InputError(f"hidden= names {unknown[0]!r}, which is no area in {name!r}")
-    shown = np.array([code not in hidden for code in codes] + [False], bool)
-    new = np.where(shown, np.cumsum(shown) - 1, shown.sum())
-    return (*(code for code in codes if code not in hidden), REST), new[place]
+        return (*codes, REST), place
+    known = np.flatnonzero(~missing)
+    codes, at = _numbered(code_text(values.take(pa.array(known)), name))
+    place = np.full(len(missing), len(codes))
+    place[known] = at
+    return (*codes, REST), place
 
 
 def _numbered(values: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
