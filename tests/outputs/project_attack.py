@@ -113,8 +113,12 @@ def narrowed(world, before, after, rules, draw):
         number = sum(one[1] in terms for one in before)
         every = _terms(frame, own, terms, "n" if not family else "vwst")
         firm = np.tile(frame.firm.to_numpy(), every.shape[1] // len(frame))
-        late, early = (Known(one, every, values, firm) for one in (every, every[:number]))
-        old = [{*atoms} for atoms, _ in early.small(rules.threshold, bool(family))]
+        # what two variables say of a third follows from them whether or not it is told as well
+        third = max(min(at for at, one in enumerate(own) if one[1] == name) for _, name in own)
+        late, *early = (
+            Known(one, every, values, firm) for one in (every, every[:number], every[:third])
+        )
+        old = [{*atoms} for one in early for atoms, _ in one.small(rules.threshold, bool(family))]
         for atoms, ways in late.small(rules.threshold, bool(family)):
             if not any(one <= {*atoms} for one in old):
                 found.append((family, "few", atoms, ways.tolist()))
@@ -127,7 +131,9 @@ def narrowed(world, before, after, rules, draw):
             # nor is it made of what was known and of something safe
             some = [[at] for at in range(len(target))] if len(target) > 1 else []
             ways = [[*range(len(target))], *some]
-            if all(early.room(target[one], away) >= limit[one].sum() for one in ways):
+            if all(
+                known.room(target[one], away) >= limit[one].sum() for one in ways for known in early
+            ):
                 who = int(late.part_firm[target[0]])
                 found.append((family, "close", who, late.part_atom[target].tolist(), int(away)))
     return found

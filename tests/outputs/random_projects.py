@@ -262,15 +262,21 @@ def attacked(seed, counts=None):
         except ProtectionError:  # nothing of such a table can be shown
             continue
         new = new(checked) if callable(new) else new
-        if checked.verdict == "pass":
+        passed = checked.verdict == "pass"
+        if not passed and draw.random() >= 0.1:
+            continue
+        before, now = ({one for _, one in some} for some in (told, [*told, *new]))
+        if not passed or ({*"vws"} <= now and not {*"vws"} <= before):
+            # what was told so far, before something is excepted or known to add up
+            found = narrowed(own, known, told, RULES, draw)
+            if found:
+                return f"seed {seed}, before output {number}: {found[:3]}", accepted, excepted
+        if passed:
             project.accept(checked, f"{number}")
             hidden += _hidden(checked, arguments) if function is suppressed else []
             told += new
             accepted += 1
-        elif draw.random() < 0.1:
-            found = narrowed(own, known, told, RULES, draw)
-            if found:
-                return f"seed {seed}, before output {number}: {found[:3]}", accepted, excepted
+        else:
             project.accept(checked, f"{number}", who="head", why="excepted")
             told += new
             known = [*told]

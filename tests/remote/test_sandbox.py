@@ -23,6 +23,7 @@ from diskret.remote import probe, sandbox
 from diskret.remote.channel import read_results
 from diskret.remote.sandbox import Limits, carried_out, command, run
 
+pytestmark = pytest.mark.xdist_group("sandbox")  # it looks for processes that are left
 INSIDE = Path(sandbox.__file__).with_name("inside.py")
 RECORDS = arrow(pa.table({"job": ["a", "b"] * 50, "pay": [1.0, 2.0] * 50}))
 
@@ -175,7 +176,7 @@ def left_over():
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found += [path] if b"inside.py" in path.read_bytes() else []
+            found += [path] if bytes(INSIDE) in path.read_bytes() else []
         except OSError:
             continue
     return found
