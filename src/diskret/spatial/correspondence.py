@@ -61,6 +61,7 @@ def correspondence(records: Any, old: str, new: str, *, count: str | None = None
     pieces = pieces_of(records, (old, new), count=count)
     before, after = pieces.place.T
     label = parts_of(pieces)[before]
+    number = int(label.max(initial=0)) + 1
     sizes = [np.bincount(place, pieces.count) for place in (before, after)]
     olds, news = (
         np.bincount(
