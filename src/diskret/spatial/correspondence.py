@@ -34,10 +34,10 @@ def correspondence(records: Any, old: str, new: str, *, count: str | None = None
     table
         A row for each pair of areas with common records: `old`, `new` (null: no area), `records`,
         `of_old` and `of_new`, the shares of the areas' records, and `kind`: ``unchanged``,
-        ``renamed`` (other code, same records), ``split`` (one old area into several new ones), ``merged``
-        (several old areas into one), or ``changed`` (boundaries cut through each other). Only where
-        areas are ``changed`` can totals of old and new areas tell more than those of one of them;
-        [`differences`][diskret.spatial.differences] says what.
+        ``renamed`` (other code, same records), ``split`` (one old area into several new ones),
+        ``merged`` (several old areas into one), or ``changed`` (boundaries cut through each other).
+        Only where areas are ``changed`` can totals of old and new areas tell more than those of one
+        of them; [`differences`][diskret.spatial.differences] says what.
 
     Raises
     ------
@@ -64,9 +64,7 @@ def correspondence(records: Any, old: str, new: str, *, count: str | None = None
     number = int(label.max(initial=0)) + 1
     sizes = [np.bincount(place, pieces.count) for place in (before, after)]
     olds, news = (
-        np.bincount(
-            label[np.unique(place, return_index=True)[1]], minlength=label.max(initial=0) + 1
-        )
+        np.bincount(label[np.unique(place, return_index=True)[1]], minlength=number)
         for place in (before, after)
     )
     codes = [
