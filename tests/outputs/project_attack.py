@@ -168,8 +168,8 @@ def _risks(known, rules, draw):
 def confined(frame, told, hidden, threshold):
     """Numbers that a reader knows who counts in whole numbers, none below zero.
 
-    Looked at are atoms of few firms and cells that a table hides: the smallest and the largest
-    number of records that they may have, if all numbers that were told are true.
+    Looked at are atoms of few firms, and cells of few that a table hides: the smallest and the
+    largest number of records that they may have, if all numbers that were told are true.
 
     `hidden`: sets of records.
     """
@@ -182,7 +182,8 @@ def confined(frame, told, hidden, threshold):
     known = LinearConstraint(told_by, told_by @ number, told_by @ number)
     firms = frame.firm.to_numpy()[there]
     few = [len({*firms[at.reshape(-1) == one]}) < threshold for one in range(len(number))]
-    goals = [*np.eye(len(number))[few], *atoms[len(inside) :].astype(float)]
+    unsafe = [one for one in atoms[len(inside) :] if len({*firms[one[at.reshape(-1)]]}) < threshold]
+    goals = [*np.eye(len(number))[few], *np.array(unsafe, float)]
     found = []
     for goal in goals:
         ends = [

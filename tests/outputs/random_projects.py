@@ -273,7 +273,8 @@ def attacked(seed, counts=None):
                 return f"seed {seed}, before output {number}: {found[:3]}", accepted, excepted
         if passed:
             project.accept(checked, f"{number}")
-            hidden += _hidden(checked, arguments) if function is suppressed else []
+            if function is suppressed and not options:  # of counts
+                hidden += _hidden(checked, arguments)
             told += new
             accepted += 1
         else:
