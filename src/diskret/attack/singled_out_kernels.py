@@ -276,10 +276,13 @@ def search(
                 if rest >= bound:
                     continue
             # an equation that does not hold yet, with the fewest atoms that could mend it
-            wrong, least = -1, width + 1
+            wrong, least, looked = -1, width + 1, 0
             for at in range(len(free)):
                 if left[at] == 0:
                     continue
+                looked += 1
+                if looked > 100:  # of so many one is as good as the best
+                    break
                 ways = 0
                 if vector[free[at]] == 0 and spare[free[at]] >= 0:
                     ways += 1

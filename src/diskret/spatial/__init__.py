@@ -1,5 +1,6 @@
 """Statistics by place: grids, wider cells where they are unsafe, several geographies at once."""
 
+from diskret.spatial.correspondence import correspondence as correspondence
 from diskret.spatial.differences import Difference as Difference
 from diskret.spatial.differences import Differences as Differences
 from diskret.spatial.differences import differences as differences

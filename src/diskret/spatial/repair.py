@@ -34,7 +34,7 @@ class Repair:
     hidden
         Geography → areas, also those that were hidden before.
     bound
-        No fewer areas are enough.
+        No fewer areas are enough; 0 if nothing was shown.
     left
         What totals still tell: nothing that is unsafe, and what is claimed of it.
     """
@@ -95,7 +95,9 @@ def repair(
     InputError
         As of `differences`; `new` names no geography.
     ProtectionError
-        No areas were found that keep an unsafe sum secret; it is named.
+        No areas were found that keep an unsafe sum secret; it is named. There may be some
+        nevertheless where a map has parts without common pieces, islands for example, and areas of
+        several geographies may be hidden.
     ProofError
         The search was ended before all was tried.
 
@@ -161,7 +163,7 @@ class _Choice:
 
     def __init__(self, base: Pieces, may: Sequence[bool], fixed: list[NDArray[np.bool_]]):
         self.base, self.may, self.fixed, self.bound = base, may, fixed, 0
-        self.asked = dict[tuple[_Side, ...], None]()
+        self.asked, self.exact = dict[tuple[_Side, ...], None](), True
         pairs = list(combinations(range(len(base.names)), 2))
         self.pairs = {pair: base.of(pair) if len(pairs) > 1 else base for pair in pairs}
         self.label = {pair: parts_of(own) for pair, own in self.pairs.items()}
@@ -176,7 +178,7 @@ class _Choice:
         of_sums: bool,
     ) -> bool:
         """Ask for all that is unsafe where these are hidden; whether there is anything."""
-        asked = False
+        before, asked = set(self.asked), False
         for pair, own in self.pairs.items():
             seen, which = own.hiding([out[at] for at in pair])
             cuts, complete = cuts_of(seen, threshold, limits, of_sums)
@@ -185,7 +187,7 @@ class _Choice:
             inside = grouped(which, len(seen.count))
             for rule, cut in cuts:
                 sides = self._sides(pair, cut, out, inside)
-                if sides in self.asked or not any(side.here or side.areas for side in sides):
+                if sides in before or not any(side.here or side.areas for side in sides):
                     said = in_words(seen, cut, rule)
                     raise ProtectionError(
                         f"no areas were found to hide that keep this secret: {said}; let areas of "
@@ -202,6 +204,7 @@ class _Choice:
         own, label = self.pairs[pair], self.label[pair]
         pieces = np.concatenate([inside[at] for at in cut.pieces.tolist()])
         parts = np.unique(label[own.place[pieces, 0]]).tolist()
+        self.exact &= len(parts) == 1  # across several more would do than what is asked for
         found = list[_Side]()
         begin = first = 0
         for k, at in enumerate(pair):
@@ -273,7 +276,8 @@ class _Choice:
             programme.at_least(ways, [1] * len(ways), 1)
         low = np.array([one in forced for one in variables], float)
         high = np.array([self.may[at] or self.fixed[at][area] for at, area in variables], float)
-        x, self.bound = programme.solved(low, high)
+        x, bound = programme.solved(low, high)
+        self.bound = bound if self.exact else 0
         made = [own.copy() for own in self.fixed]
         for (at, area), chosen in zip(variables, x, strict=True):
             made[at][area] = chosen
