@@ -161,6 +161,30 @@ def test_a_script_goes_through_the_gate_and_the_command(opened, tmp_path, monkey
 # ── in the sandbox itself ───────────────────────────────────────────────────────────────
 
 
+@pytest.mark.parametrize("busy", [(0.1, 0.1, 0.1), (3.9, 0.2, 4.4), (4.9, 4.9, 0.0)])
+def test_blocks_begin_and_end_at_fixed_times(monkeypatch, busy):
+    """By a clock of the test: how long a block is busy moves nothing that is seen outside."""
+    now, began = [100.0], []
+    left = iter(busy)
+
+    def ran(*_):
+        began.append(now[0])
+        now[0] += next(left)
+        return Ran(None)
+
+    def slept(seconds):
+        now[0] += seconds
+
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=slept)
+    monkeypatch.setattr(scripts, "time", clock)
+    monkeypatch.setattr(scripts, "run", ran)
+    monkeypatch.setattr(scripts, "check", lambda: None)
+    script = Script("pay", "persons", "", seconds=4)
+    assert scripts._of_blocks(script, DATA, [b""] * 3) == [None] * 3
+    assert began == pytest.approx([100, 105, 110]) and now[0] == pytest.approx(115)
+
+
+@pytest.mark.slow
 def test_a_run_takes_its_time_whatever_the_records_are():
     """A script that sleeps where a value is large: without fixed times, its duration tells."""
     caged_or_skip()

@@ -70,7 +70,7 @@ def test_counts_of_few_are_those_that_trying_all_sums_finds(geographies):
 
 @pytest.mark.parametrize("geographies", [2, 3])
 def test_firms_too_close_are_those_that_trying_all_sums_finds(geographies):
-    for seed in range(scaled(40)):
+    for seed in range(scaled(20)):
         check_shares(Case(seed, geographies), SHARES[seed % len(SHARES)])
 
 
