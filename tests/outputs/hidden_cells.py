@@ -90,7 +90,7 @@ class Shown:
                 if least > max(self.true[at] - 1, 0) + 1e-6 or most < self.true[at] + 1 - 1e-6:
                     yield cell
                 continue
-            largest = sorted(self.of[cell], key=self.of[cell].get, reverse=True)
+            largest = sorted(self.of[cell], key=self.of[cell].__getitem__, reverse=True)
             for who in [None, *largest[:3]]:
                 others = sorted((v for u, v in self.of[cell].items() if u != who), reverse=True)
                 known = {one: own[who] for one, own in self.of.items() if who in own}

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import zipfile
+from typing import Any
 
 import numpy as np
 import openpyxl
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl.formatting.rule import ColorScaleRule
+from openpyxl.styles import Font
 from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 from PIL import Image
@@ -204,17 +206,17 @@ def test_texts_in_no_known_encoding(tmp_path):
     (tmp_path / "t.ipynb").write_text("{}")
     with (tmp_path / "long.html").open("wb") as file:
         file.truncate(11_000_000)
-    found = folder(tmp_path, profile=RULES).files
+    found = dict(folder(tmp_path, profile=RULES).files)
     assert {one.check for one in found.pop("long.html").findings} == {"too_big"}
     assert {one.check for file in found.values() for one in file.findings} == {"unread"}
 
 
-def shown(frame):
+def shown(frame) -> list[dict[str, Any]]:
     data = {"text/html": frame.to_html(), "text/plain": frame.to_string()}
     return [{"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": 1}]
 
 
-def notebook(outputs=(), source="firms", **more):
+def notebook(outputs=(), source="firms", **more) -> dict[str, Any]:
     cell = {
         "cell_type": "code",
         "execution_count": 1,
@@ -286,7 +288,7 @@ def validated(book, sheet):
 
 
 def white(book, sheet):
-    sheet["A3"].font = openpyxl.styles.Font(color="FFFFFF")
+    sheet["A3"].font = Font(color="FFFFFF")
 
 
 WORKBOOKS = {

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from remote_access import KEYS, persons
-from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
 import diskret as dk
 from diskret.errors import InputError
@@ -46,7 +45,7 @@ def same(one, other):
     )
 
 
-@pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
+@pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("asked", QUESTIONS, ids=lambda one: one.canonical)
 def test_a_unit_changes_one_block_whatever_is_asked(asked):
     """So one vote: this is all that the bound needs to know of a question."""

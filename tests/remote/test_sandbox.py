@@ -360,7 +360,7 @@ def test_it_holds_for_an_ordinary_user():
     folders = [part for one in reversed(source.parents[:-1]) for part in ("--dir", str(one))]
     places = sandbox._places(Path(probe.__file__))
     line = [
-        *(shutil.which("bwrap"), "--die-with-parent", *places),
+        *(str(shutil.which("bwrap")), "--die-with-parent", *places),
         *folders,
         *("--ro-bind", str(source), str(source), "--bind", "/proc", "/proc", "--dev", "/dev"),
         *("--tmpfs", "/tmp", "setpriv", "--reuid", "1500", "--regid", "1500", "--clear-groups"),
