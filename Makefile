@@ -44,6 +44,10 @@ help:
 demo: $(VENV)/.installed
 	$(BIN)/diskret demo --folder "$(OUT)"
 
+# tests run in two processes; more threads in each would wait for one another
+test test-reference test-programs test-all: export OMP_NUM_THREADS ?= 1
+test test-reference test-programs test-all: export OPENBLAS_NUM_THREADS ?= 1
+
 test: $(VENV)/.installed-dev
 	$(PYTEST)
 

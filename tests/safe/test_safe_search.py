@@ -297,15 +297,15 @@ def test_the_number_of_cores_does_not_matter(new, monkeypatch):
     files = []
     for threads in (1, 2, 5):
         monkeypatch.setattr(annealing, "cores", lambda threads=threads: threads)
-        files.append(search(census(9_000, new=new), seed=5, sweeps=60))
+        files.append(search(census(6_000, new=new), seed=5, sweeps=60))
     assert same(files[0], files[1])
     assert same(files[0], files[2])
-    assert not same(files[0], search(census(9_000, new=new), seed=6, sweeps=60))
+    assert not same(files[0], search(census(6_000, new=new), seed=6, sweeps=60))
 
 
 def test_what_fitted_into_a_time_can_be_done_again():
-    problem = census(9_000)
-    limited = search(problem, seed=5, time_limit=1.0)
+    problem = census(6_000)
+    limited = search(problem, seed=5, time_limit=0.5)
     assert len(limited.sweeps) == STAGES
     assert same(limited, search(problem, seed=5, sweeps=limited.sweeps))
     hasty = search(problem, seed=5, time_limit=1e-9)
