@@ -1,5 +1,6 @@
 """The fewest areas to hide: as many as brute force finds, and nothing is told any more."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import pyarrow as pa
@@ -101,6 +102,18 @@ def test_what_was_hidden_before_stays_hidden_and_counts():
     assert (found.number, len(found.left)) == (2, 0)
     found = repair(frame, ["a", "b"], RULE, new=["b"], hidden={"b": ["x"]})
     assert "x" in found.hidden["b"] and found.number == 2
+
+
+def test_what_to_hide_is_said_in_words():
+    frame = pa.table({"a": ["1"] * 9 + ["2"] * 9, "b": ["x"] * 7 + ["y"] * 4 + ["z"] * 7})
+    found = repair(frame, ["a", "b"], RULE, new=["b"])
+    assert str(found).startswith("2 areas to hide: b x, z. No fewer are enough.\nTwo geographies:")
+    assert found.summary("de").startswith("2 Gebiete sind zu verbergen: b x, z. Weniger reichen")
+    unknown = replace(found, bound=0).summary()
+    assert "at least was not shown" in unknown
+    assert "At least 1 have to" in replace(found, bound=1).summary()
+    nothing = repair(frame, ["a", "b"], dk.rules.MinimumFrequency(1))
+    assert str(nothing).startswith("0 areas to hide. No fewer are enough.")
 
 
 def test_what_no_hidden_area_helps_against_is_named():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from inspect import currentframe
 from os import PathLike
 from typing import Any
@@ -358,7 +359,11 @@ def _fitted(kind: str, formula: str, frame: Any, options: dict[str, Any]) -> Any
         fitting = {"disp": 0, **fitting}
     made = OrderedModel.from_formula if kind == "ordered" else getattr(smf, kind)
     try:
-        return made(formula, frame, eval_env=_names(), **making).fit(**fitting)
+        with warnings.catch_warnings():
+            # statsmodels takes names in a dict as well, but only since 0.15
+            warnings.filterwarnings("ignore", "EvalEnvironment", FutureWarning)
+            unfitted = made(formula, frame, eval_env=_names(), **making)
+        return unfitted.fit(**fitting)
     except (PatsyError, ArithmeticError, LookupError, ValueError, NameError) as error:
         raise InputError(f"{kind} {formula!r} cannot be fitted: {error}") from error
 

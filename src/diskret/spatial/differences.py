@@ -56,8 +56,8 @@ class Difference:
     def said(self, language: str = "en") -> str:
         """How it works, in a sentence, ``"en"`` or ``"de"``."""
         words = words_in(language, "spatial")
-        added = _areas(words, [one for one in self.terms if one[2] > 0])
-        taken = _areas(words, [one for one in self.terms if one[2] < 0])
+        added = named(words, [one for one in self.terms if one[2] > 0])
+        taken = named(words, [one for one in self.terms if one[2] < 0])
         areas = words.said("without", added=added, taken=taken) if taken else added
         if self.rule != "minimum_frequency":
             return words.said("shares", areas=areas, number=self.number, rule=self.rule)
@@ -129,6 +129,8 @@ class Differences:
         names = ", ".join(self.geographies)
         lines = [words.said("summary", found=len(self.found), names=names)]
         lines += [f"  {one.said(language)}" for one in self.found[:_SHOWN]]
+        if len(self.found) > _SHOWN:
+            lines.append("  " + words.said("unlisted", count=len(self.found) - _SHOWN))
         return "\n".join([*lines, *self.claim(language)])
 
 
@@ -314,7 +316,7 @@ def _difference(
     return Difference(terms, combined, pieces.names if combined else used, number, counted, rule)
 
 
-def _areas(words: Words, terms: Sequence[tuple[str, str, float]]) -> str:
+def named(words: Words, terms: Sequence[tuple[str, str, float]]) -> str:
     """Areas in words, those of one geography and factor together, some of many."""
     said = list[str]()
     for name, times in dict.fromkeys((name, abs(times)) for name, _, times in terms):

@@ -16,9 +16,10 @@ from diskret.io.columns import once
 from diskret.rules import Rule
 from diskret.solver import Solver, Status
 from diskret.spatial.cuts import Cut, Groups, grouped, parts_of
-from diskret.spatial.differences import Differences, cuts_of, differences_of, in_words
+from diskret.spatial.differences import Differences, cuts_of, differences_of, in_words, named
 from diskret.spatial.limits import Share, judging
 from diskret.spatial.pieces import Pieces, hidden_of, pieces_of
+from diskret.texts import words_in
 
 _ROUNDS = 100
 #: Questions of the search in whole numbers whether to go on.
@@ -52,6 +53,18 @@ class Repair:
     def fewest(self) -> bool:
         """Whether no fewer areas are enough."""
         return self.number <= self.bound
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def summary(self, language: str = "en") -> str:
+        """What to hide, whether it is the least, and what is claimed, in ``"en"`` or ``"de"``."""
+        words = words_in(language, "spatial")
+        terms = [(name, code, 1.0) for name, own in self.hidden.items() for code in own]
+        how = "fewest" if self.fewest else "at least" if self.bound else "no bound"
+        hide = words.said("hide", number=self.number, areas=named(words, terms)).rstrip(" :")
+        proof = words.said(f"bounds.{how}", bound=self.bound)
+        return "\n".join([f"{hide}. {proof}", *self.left.claim(language)])
 
 
 def repair(
