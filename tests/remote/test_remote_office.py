@@ -69,9 +69,7 @@ def test_answers_come_to_an_end_before_anything_is_computed(opened, monkeypatch)
         left = opened.compare(QUERY.replace(ask, f"[20, {end}, 65]"), who="kim").left
     assert left == 60 - 11 - 4 * 2
     wide = QUERY.replace(ask, str([*range(20, 66)]))
-    monkeypatch.setattr(
-        "diskret.remote.office.original_frame", lambda *_: pytest.fail("was opened")
-    )
+    monkeypatch.setattr("diskret.remote.told.original_frame", lambda *_: pytest.fail("was opened"))
     with pytest.raises(ProofError, match="45 answers are asked for, and fewer are left"):
         opened.compare(wide, who="kim")
     assert opened.history("pay")[-1].happened == "refused"

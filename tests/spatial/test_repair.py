@@ -112,7 +112,7 @@ def test_what_to_hide_is_said_in_words():
     unknown = replace(found, bound=0).summary()
     assert "at least was not shown" in unknown
     assert "At least 1 have to" in replace(found, bound=1).summary()
-    nothing = repair(frame, ["a", "b"], dk.rules.MinimumFrequency(1))
+    nothing = repair(frame, ["a", "b"], dk.rules.MinimumFrequency(2))
     assert str(nothing).startswith("0 areas to hide. No fewer are enough.")
 
 

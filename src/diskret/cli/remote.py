@@ -17,7 +17,8 @@ from diskret.texts import Words, words_in
 
 if TYPE_CHECKING:
     from diskret.remote.figures import Figures
-    from diskret.remote.office import Comparison, Office
+    from diskret.remote.office import Office
+    from diskret.remote.told import Comparison
 
 remote = typer.Typer(
     help="Remote access: register data and projects, run queries, compare, submit, report.",

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diskret.remote.compare import Compared as Compared
-    from diskret.remote.office import Comparison as Comparison
     from diskret.remote.office import Office as Office
     from diskret.remote.office import Shown as Shown
     from diskret.remote.owner_report import report as report
     from diskret.remote.session import Answer as Answer
     from diskret.remote.session import Session as Session
+    from diskret.remote.told import Comparison as Comparison
     from diskret.remote.votes import budget as budget
     from diskret.remote.votes import certain as certain
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Answer": "session",
     "Compared": "compare",
-    "Comparison": "office",
+    "Comparison": "told",
     "Office": "office",
     "Session": "session",
     "Shown": "office",

@@ -14,17 +14,19 @@ from diskret.keys import SecretKeys
 from diskret.outputs.desk import Desk, Settings
 from diskret.outputs.project import Project
 from diskret.publish.store import store
-from diskret.remote.allowance import Allowance, left_of, question_mark, usable
-from diskret.remote.compare import Compared, compared, questions
+from diskret.remote.allowance import Allowance, left_of, usable
 from diskret.remote.figures import Figures, checking, computed, prepared
 from diskret.remote.log import Log, RemoteEvent, event, events_of
 from diskret.remote.query import Asked, Query, read_query
-from diskret.remote.records import block_of, levels_of, original_frame, version_frame
+from diskret.remote.records import levels_of, original_frame, version_frame
 from diskret.remote.register import read_config
 from diskret.remote.registered import Access, DataSet, at_desk
+from diskret.remote.told import Comparison, ToCompare, comparison
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 #: What becomes of a result that is submitted: it passed and may leave, or a person decides. Whether
 #: it failed or is for review is for the checker only.
@@ -48,25 +50,6 @@ class Shown:
     query: Query
     version: str
     figures: Mapping[str, Figures]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What is told about the original.
-
-    Parameters
-    ----------
-    results
-        Result → what is told of its figures.
-    new
-        How many answers were given that had not been given before.
-    left
-        How many more the project may have.
-    """
-
-    results: Mapping[str, tuple[Compared, ...]]
-    new: int
-    left: int
 
 
 class Office:
@@ -286,40 +269,35 @@ class Office:
         if isinstance(shown, str):
             shown = self._shown(read_query(shown), who)
         access, data, version = self.allowance.allowed(shown.query, who)
-        due = {
-            one.name: questions(shown.figures[one.name], data.profile.threshold)
-            for one in shown.query.results
-        }
-        about = {
-            one.name: (data.mark, version.digest, one.canonical) for one in shown.query.results
-        }
-        marks = {
-            question_mark(*about[name], question, access.strength, data.blocks): None
-            for name, own in due.items()
-            for question in own
-        }
-        new, left = self.allowance.charge(
-            shown.query, ", ".join(due), access, data, [*marks], who, access.strength
-        )
-        frame = original_frame(data, self.keys)
-        block = block_of(frame, data.unit, data.blocks, self.keys, data.name)
-        levels = levels_of(version_frame(version, data))
+        asked = {one.name: one for one in shown.query.results}
+        fewest = data.profile.threshold
         results = {
-            one.name: tuple(
-                compared(
-                    shown.figures[one.name],
-                    _blocks(one, frame, block, data.blocks, levels),
-                    data.profile.threshold,
-                    one.within,
-                    access.strength,
-                    self.keys,
-                    (*about[one.name], data.blocks),
-                )
+            name: ToCompare(
+                shown.figures[name], (data.mark, version.digest, one.canonical), fewest, one.within
             )
-            for one in shown.query.results
+            for name, one in asked.items()
         }
+
+        def votes(frame: pd.DataFrame, block: NDArray[np.intp]) -> dict[str, list[Figures | None]]:
+            levels = levels_of(version_frame(version, data))
+            return {
+                name: _blocks(one, frame, block, data.blocks, levels) for name, one in asked.items()
+            }
+
+        told = comparison(
+            self.allowance,
+            self.keys,
+            shown.query,
+            who,
+            access,
+            data,
+            results,
+            votes,
+            data.blocks,
+            access.strength,
+        )
         wait_for(began, data.pause)
-        return Comparison(results, new, left)
+        return told
 
     def submit(self, text: str, result: str, *, who: str, request: str = "") -> State:
         """Compute a result of a query on the original and put it on the checker's desk.

@@ -17,18 +17,19 @@ import pyarrow.ipc as ipc
 from diskret.errors import DiskretError, InputError
 from diskret.outputs.project import Project
 from diskret.outputs.unread import unread
-from diskret.remote.allowance import question_mark
 from diskret.remote.channel import read_results
-from diskret.remote.compare import compared, questions
 from diskret.remote.figures import Figures
-from diskret.remote.office import Comparison, Office, State
+from diskret.remote.office import Office, State
 from diskret.remote.query import Query
-from diskret.remote.records import block_of, original_frame, version_frame
+from diskret.remote.records import original_frame, version_frame
 from diskret.remote.registered import DataSet, Version, at_desk
 from diskret.remote.sandbox import Limits, check, check_hidden, run
+from diskret.remote.told import Comparison, ToCompare, comparison
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 #: Seconds that a run of a script may take if nothing is said.
 SECONDS = 3
@@ -119,39 +120,32 @@ def compare_script(office: Office, script: Script, *, who: str) -> Comparison:
     """
     access, data, version = office.allowance.allowed(script.query, who)
     shown = _shown(script, data, version)
-    due = {name: questions(one, 1) for name, one in shown.figures.items()}
-    about = {name: (data.mark, version.digest, script.canonical, name) for name in due}
     blocks = data.script_blocks
     # fewer votes say as much as many where each counts for more, and is charged for it
     strength = access.strength * max(1.0, data.blocks / blocks)
-    marks = {
-        question_mark(*about[name], question, strength, blocks): None
-        for name, own in due.items()
-        for question in own
-    }
-    new, left = office.allowance.charge(
-        script.query, ", ".join(due), access, data, [*marks], who, strength
-    )
-    frame = original_frame(data, office.keys)
-    block = block_of(frame, data.unit, blocks, office.keys, data.name)
-    columns = _columns(version, data)
-    parts = [frame.loc[block == number, columns] for number in range(blocks)]
-    found = _of_blocks(script, data, [_arrow(one) for one in parts])
+    about = data.mark, version.digest, script.canonical
     results = {
-        name: tuple(
-            compared(
-                own,
-                [None if one is None else one.get(name) for one in found],
-                1,
-                _WITHIN,
-                strength,
-                office.keys,
-                (*about[name], blocks),
-            )
-        )
-        for name, own in shown.figures.items()
+        name: ToCompare(one, (*about, name), 1, _WITHIN) for name, one in shown.figures.items()
     }
-    return Comparison(results, new, left)
+
+    def votes(frame: pd.DataFrame, block: NDArray[np.intp]) -> dict[str, list[Figures | None]]:
+        columns = _columns(version, data)
+        parts = [frame.loc[block == number, columns] for number in range(blocks)]
+        found = _of_blocks(script, data, [_arrow(one) for one in parts])
+        return {name: [None if one is None else one.get(name) for one in found] for name in results}
+
+    return comparison(
+        office.allowance,
+        office.keys,
+        script.query,
+        who,
+        access,
+        data,
+        results,
+        votes,
+        blocks,
+        strength,
+    )
 
 
 def submit_script(
