@@ -58,7 +58,9 @@ def check(seed, new):
         # sums across parts of a map without common pieces are refused where both may hide areas
         assert fewest(seed, new) is None or (len(new) > 1 and parts(case) > 1)
         return
-    assert found.fewest and found.number == fewest(seed, new)
+    assert found.number == fewest(seed, new)
+    if not found.fewest:  # or they are hidden, and that it is the least is not said
+        assert found.bound == 0 and len(new) > 1 and parts(case) > 1
     assert not len(found.left) and found.left.complete
     assert not alone(hide(case, found.hidden))
 
