@@ -4,14 +4,17 @@ import builtins
 import contextlib
 import io
 import json
+import math
+import shutil
 import time
 from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
 import pytest
+import statsmodels.formula.api as smf
 from remote_access import CONFIG, KEYS, QUERY, office, persons
-from remote_scripts import arrow, caged_or_skip
+from remote_scripts import caged_or_skip
 from typer.testing import CliRunner
 
 from diskret.cli.main import app
@@ -182,7 +185,7 @@ def test_blocks_begin_and_end_at_fixed_times(monkeypatch, busy):
     now, began = [100.0], []
     left = iter(busy)
 
-    def ran(*_):
+    def ran(*_, **__):
         began.append(now[0])
         now[0] += next(left)
         return Ran(None)
@@ -193,7 +196,8 @@ def test_blocks_begin_and_end_at_fixed_times(monkeypatch, busy):
     clock = SimpleNamespace(monotonic=lambda: now[0], sleep=slept)
     monkeypatch.setattr(scripts, "time", clock)
     slot = 4 * (1 + scripts.AFTER) + scripts.MOMENT
-    assert scripts._of_blocks(SimpleNamespace(run=ran), SCRIPT, [b""] * 3, 4.0) == [None] * 3
+    blocks = [pd.DataFrame({"pay": [1.0]})] * 3
+    assert scripts._of_blocks(SimpleNamespace(run=ran), SCRIPT, blocks, 4.0) == [None] * 3
     assert began == pytest.approx([100, 100 + slot, 100 + 2 * slot])
     assert now[0] == pytest.approx(100 + 3 * slot)
 
@@ -204,15 +208,15 @@ def test_how_long_a_block_may_take_follows_from_the_version_alone(opened, monkey
     timed = scripts._time_of
 
     def noted(sandbox, script, part, whole):
-        found.append(len(pa.ipc.open_stream(io.BytesIO(part)).read_all()))
+        found.append(len(part))
         return timed(sandbox, script, part, whole)
 
     monkeypatch.setattr(scripts, "_time_of", noted)
     compare_script(opened, SCRIPT, who="kim")
     assert found == [100]  # of 4,000 records in 40 blocks
-    assert timed(SimpleNamespace(run=lambda *_: Ran(None)), SCRIPT, b"", 0.2) == pytest.approx(
-        0.2 * scripts.ROOM + scripts.MOMENT
-    )
+    failing = SimpleNamespace(run=lambda *_, **__: Ran(None))
+    each = timed(failing, SCRIPT, pd.DataFrame({"pay": [1.0]}), 0.2)
+    assert each == pytest.approx(0.2 * scripts.ROOM + scripts.MOMENT)
 
 
 def test_a_script_that_shows_something_else_each_time_has_one_answer(opened, monkeypatch):
@@ -243,15 +247,16 @@ def test_a_run_takes_its_time_whatever_the_records_are():
     """A script that sleeps where a value is large: without fixed times, its duration tells."""
     caged_or_skip()
     code = "import time\nif data.pay.max() > 5: time.sleep(0.8)\ntable('t', data.pay)"
-    large, small = (arrow(pa.table({"pay": [1.0, value]})) for value in (9.0, 2.0))
+    script = Script("pay", "persons", code)
     durations, alone = [], []
     with Sandbox(Limits(seconds=4)) as box:
-        for content in (large, small):
+        for value in (9.0, 2.0):
+            frame = pd.DataFrame({"pay": [1.0, value]})
             began = time.monotonic()
-            assert box.run(code, content).result is not None
+            assert script.run(box, frame).result is not None
             alone.append(time.monotonic() - began)
             began = time.monotonic()
-            [found] = scripts._of_blocks(box, Script("pay", "persons", code), [content], 1.5)
+            [found] = scripts._of_blocks(box, script, [frame], 1.5)
             durations.append(time.monotonic() - began)
             assert found is not None
     assert alone[0] - alone[1] > 0.5
@@ -270,3 +275,89 @@ def test_a_script_is_compared_in_the_sandbox(tmp_path):
     assert (told.new, told.left) == (3, 60 - 3 * 16)
     assert {one.deviation for one in told.results["pay"]} <= {"close", "smaller", "larger", "none"}
     assert submit_script(opened, script, "pay", who="kim") == "waiting"
+
+
+R = """
+print(class(data$job))
+give_table("pay", tapply(data$pay, data$job, mean))
+give_table("persons", table(data$job, data$age > 40), adds_up = TRUE)
+give_model("age", lm(pay ~ age, data))
+give_table("odd", c("a \\"quoted\\" \\\\ name" = 1 / 3, "no" = NA))
+"""
+
+
+@pytest.mark.long
+def test_a_script_in_r_is_compared_like_one_in_python(tmp_path):
+    caged_or_skip()
+    if shutil.which("Rscript") is None:
+        pytest.skip("optional: R is not there")
+    opened = office(tmp_path)
+    script = Script("pay", "persons", R, seconds=20, written="r")
+    shown = ask_script(opened, script, who="kim")
+    assert "character" in shown.said
+    frame = pd.read_csv(tmp_path / "released" / "public" / "persons.csv")
+    figures = {name: dict(one.value) for name, one in shown.figures.items()}
+    assert figures["pay"] == pytest.approx(
+        {(job,): value for job, value in frame.groupby("job").pay.mean().items()}, rel=1e-14
+    )
+    counted = frame.groupby(["job", frame.age > 40]).size()
+    assert figures["persons"] == {
+        (job, str(old).upper()): number for (job, old), number in counted.items()
+    }
+    assert shown.figures["persons"].adds_up and not shown.figures["pay"].adds_up
+    fit = smf.ols("pay ~ age", frame).fit()
+    assert figures["age"]["age",] == pytest.approx(fit.params["age"])
+    assert shown.figures["age"].error["age",] == pytest.approx(fit.bse["age"])
+    assert figures["odd"]['a "quoted" \\ name',] == 1 / 3 and math.isnan(figures["odd"]["no",])
+    script = Script("pay", "persons", "give_table('n', c(all = nrow(data)))", 20, "r")
+    told = compare_script(opened, script, who="kim")
+    assert told.new == 1
+    assert submit_script(opened, script, "n", who="kim") == "waiting"
+
+
+@pytest.mark.long
+def test_r_is_as_shut_in_as_python(tmp_path):
+    caged_or_skip()
+    if shutil.which("Rscript") is None:
+        pytest.skip("optional: R is not there")
+    (tmp_path / "original.csv").write_text("4711", encoding="utf-8")
+    code = f"""
+tried <- function(way) tryCatch(as.numeric(way()), error = function(e) 0, warning = function(w) 0)
+give_table("found", c(
+  original = tried(function() length(readLines("{tmp_path}/original.csv"))),
+  network = tried(function() {{ url("http://127.0.0.1:1", open = "r"); 1 }}),
+  processes = tried(function() length(list.files("/proc"))),
+  environment = tried(function() nchar(Sys.getenv("DISKRET_KEYS"))),
+  written = tried(function() file.create("/usr/left")),
+  left = tried(function() {{ known <- file.exists("left"); file.create("left"); known }})
+))
+"""
+    script = Script("pay", "persons", code, 20, "r")
+    with script.sandbox(SimpleNamespace(original="x.csv", memory=4000, processes=4)) as box:
+        for _ in range(2):
+            ran = script.run(box, pd.DataFrame({"pay": [1.0]}), listen=True)
+            assert ran.result is not None, ran.said
+            found = scripts.read_results(ran.result, 1)["found"].value
+            assert {*found.values()} == {0.0}, found
+
+
+def test_without_r_a_script_in_r_is_refused(opened, monkeypatch):
+    monkeypatch.setattr(scripts.shutil, "which", lambda _: None)
+    with pytest.raises(InputError, match="there is no Rscript here: install R"):
+        ask_script(opened, Script("pay", "persons", "1", written="r"), who="kim")
+    with pytest.raises(InputError, match="in python or r, not in 'cobol'"):
+        ask_script(opened, Script("pay", "persons", "1", written="cobol"), who="kim")
+
+
+def test_a_day_has_so_many_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(scripts, "Sandbox", Uncaged)
+    monkeypatch.setattr(scripts, "check", lambda: None)
+    opened = office(tmp_path, CONFIG + "runs = 2\n")
+    for _ in range(2):
+        ask_script(opened, SCRIPT, who="kim")
+    with pytest.raises(InputError, match="has asked 2 times today"):
+        ask_script(opened, SCRIPT, who="kim")
+    with pytest.raises(InputError, match="has asked 2 times today"):
+        opened.ask(QUERY, who="kim")
+    monkeypatch.setattr("diskret.unrepeatable.now", lambda: "2999-01-01T00:00:00+00:00")
+    ask_script(opened, SCRIPT, who="kim")

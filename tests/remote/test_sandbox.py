@@ -88,10 +88,11 @@ WAYS = [line.split('"')[1] for line in ATTEMPTS.splitlines() if line.startswith(
 FREE = f"""
 import os, runpy, sys
 inside = runpy.run_path({str(INSIDE)!r})
-script, records = inside["received"](sys.stdin.buffer.read())
+content = sys.stdin.buffer.read()
+size = int.from_bytes(content[:8], "little")
 out = os.dup(1)
 os.dup2(2, 1)
-inside["carried_out"](script, records, out)
+inside["carried_out"](content[8 : 8 + size].decode(), content[8 + size :], out)
 """
 
 
@@ -298,6 +299,14 @@ def test_the_channel_takes_figures_and_nothing_else(change):
     change(said)
     with pytest.raises(InputError):
         read_results(json.dumps(said).encode(), 10)
+
+
+def test_a_figure_may_be_missing():
+    """A mean of nobody is no number, and no reason to refuse all others."""
+    said = json.loads(free("t = data.pay.head(2) * float('nan')\ntable('t', t)").stdout)
+    assert said["results"]["t"]["figures"] == [[["0"], None, None], [["1"], None, None]]
+    found = read_results(json.dumps(said).encode(), 10)["t"].value
+    assert all(value != value for value in found.values())
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"[1]", b"{", b'{"results": 1}', b"1" * 5000])

@@ -18,6 +18,7 @@ from diskret.texts import Words, words_in
 if TYPE_CHECKING:
     from diskret.remote.figures import Figures
     from diskret.remote.office import Office
+    from diskret.remote.scripts import Script
     from diskret.remote.told import Comparison
 
 remote = typer.Typer(
@@ -29,7 +30,8 @@ WhoOption = Annotated[str, typer.Option("--who", help="Who asks, as the gate kno
 QueryArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="QUERY.toml|SCRIPT.py", help="What is asked: a query, or a script for the sandbox."
+        metavar="QUERY.toml|SCRIPT.py|SCRIPT.R",
+        help="What is asked: a query, or a script for the sandbox.",
     ),
 ]
 ProjectOption = Annotated[str, typer.Option("--project", help="Of a script: name of the project.")]
@@ -97,10 +99,10 @@ def run(
     """Show the anonymised version's result, then how it compares with the original."""
     with reported(language, debug):
         words, opened = words_in(language, "remote"), _office(place)
-        if query.suffix == ".py":
+        script = _script(query, project, data, seconds)
+        if script is not None:
             from diskret.remote import scripts
 
-            script = scripts.Script(project, data, _text(query), seconds)
             ran = scripts.ask_script(opened, script, who=who)
             typer.echo(ran.said, nl=False)
             _show(ran.version, ran.figures, words)
@@ -131,10 +133,10 @@ def submit(
     """Ask for the original's result: what passes is accepted, a person decides the rest."""
     with reported(language, debug):
         words, opened = words_in(language, "remote"), _office(place)
-        if query.suffix == ".py":
+        script = _script(query, project, data, seconds)
+        if script is not None:
             from diskret.remote import scripts
 
-            script = scripts.Script(project, data, _text(query), seconds)
             state = scripts.submit_script(opened, script, result, who=who, request=request)
         else:
             state = opened.submit(_text(query), result, who=who, request=request)
@@ -214,6 +216,15 @@ def _office(place: str) -> Office:
     from diskret.remote.office import Office
 
     return Office(place)
+
+
+def _script(path: Path, project: str, data: str, seconds: int) -> Script | None:
+    """A script, if the file is one by its name."""
+    from diskret.remote.scripts import ENDINGS, Script
+
+    if path.suffix not in ENDINGS:
+        return None
+    return Script(project, data, _text(path), seconds, ENDINGS[path.suffix])
 
 
 def _text(path: Path) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import diskret.unrepeatable as unrepeatable
 from diskret.errors import InputError, ProofError
 from diskret.publish.store import store
 from diskret.publish.store.store import Store
-from diskret.remote.log import Happened, Log, event, events_of
+from diskret.remote.log import Happened, Log, RemoteEvent, event, events_of
 from diskret.remote.query import Query
 from diskret.remote.registered import Access, DataSet, Version
 from diskret.remote.votes import budget
@@ -29,7 +29,7 @@ class Allowance:
             known = Log.read(self.store, connection)
             try:
                 access = known.project(query.project)
-                why = _refusal(access, query, who, unrepeatable.now()[:10])
+                why = _refusal(access, query, who, unrepeatable.now()[:10], known.events)
                 if why:
                     raise InputError(why)
                 data = known.data_set(query.data)
@@ -131,7 +131,9 @@ class Allowance:
             Log.read(self.store, connection).add(noted, said)
 
 
-def _refusal(access: Access, query: Query, who: str, today: str) -> str:
+def _refusal(
+    access: Access, query: Query, who: str, today: str, events: Sequence[RemoteEvent]
+) -> str:
     """Why somebody may not ask; "" if they may."""
     if who not in access.members:
         return f"{who!r} is no member of the project {access.name!r}"
@@ -142,6 +144,12 @@ def _refusal(access: Access, query: Query, who: str, today: str) -> str:
         )
     if query.data not in access.data:
         return f"the project {access.name!r} has no access to {query.data!r}"
+    asked = (one for one in events_of(events, access.name) if one.happened == "asked")
+    if sum(one.when.startswith(today) for one in asked) >= access.runs:
+        return (
+            f"the project {access.name!r} has asked {access.runs:,} times today, and may ask no "
+            "more before tomorrow"
+        )
     return ""
 
 

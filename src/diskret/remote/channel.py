@@ -68,7 +68,9 @@ def _word(part: object) -> str:
 
 
 def _number(value: object) -> float:
-    """A number, NaN where it is none or infinite."""
+    """A number, NaN where there is none."""
+    if value is None:
+        return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError("values are numbers")
     try:

@@ -11,12 +11,14 @@ from diskret.io.from_json import Form, check_form, parse_json
 from diskret.remote.compare import Compared
 from diskret.remote.figures import Figures
 from diskret.remote.office import Comparison, Office
-from diskret.remote.scripts import SECONDS, Script, ask_script, compare_script, submit_script
+from diskret.remote.scripts import Script, ask_script, compare_script, submit_script
 
 #: Requests are no longer than this, in characters.
 LONGEST = 200_000
 _FORM: Form = {
-    **dict.fromkeys(("do", "query", "script", "project", "data", "result", "request"), str),
+    **dict.fromkeys(
+        ("do", "query", "script", "written", "project", "data", "result", "request"), str
+    ),
     "seconds": int,
 }
 
@@ -32,7 +34,8 @@ def answered(office: Office, who: str, request: str) -> str:
         Who asks, as whoever opens the gate knows it; never taken from the request.
     request
         JSON: `do` is ``"describe"`` (with `project`), ``"run"``, ``"compare"`` or ``"submit"``;
-        `query` its text, or `script`, `project`, `data` and `seconds`; `result` and `request` of
+        `query` its text, or `script`, `written` (in which language), `project`, `data` and
+        `seconds`; `result` and `request` of
         what is submitted.
 
     Returns
@@ -74,7 +77,8 @@ def _done(office: Office, who: str, text: str) -> dict[str, Any]:
 
 def _of_script(office: Office, who: str, said: Mapping[str, Any]) -> dict[str, Any]:
     names = {key: said.get(key, "") for key in ("project", "data")}
-    script = Script(**names, code=said["script"], seconds=said.get("seconds", SECONDS))
+    more: dict[str, Any] = {key: said[key] for key in ("seconds", "written") if key in said}
+    script = Script(**names, code=said["script"], **more)
     match said.get("do"):
         case "run":
             shown = ask_script(office, script, who=who)

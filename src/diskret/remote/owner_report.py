@@ -92,7 +92,16 @@ def report(office: Office, language: str = "en") -> list[str]:
             when = one.when[:16].replace("T", " ")
             lines.append(words.said("refused", when=when, who=one.who, why=one.what))
         lines.append("")
-    known = office.registered()[1]
+    sets, known = office.registered()
+    for name, data in sets.items():
+        own = [one for one in office.history() if one.data == name]
+        sure = Figure(f"{100 * certain(sum(one.spent for one in own)):.1f}")
+        most = Figure(f"{100 * data.certainty:.1f}")
+        projects = [one.name for one in known.values() if name in one.data]
+        lines.append(words.said("data", name=name, projects=", ".join(projects)))
+        lines.append(words.said("all answers", number=sum(one.answers for one in own)))
+        lines.append(words.said("certainty", sure=sure, most=most))
+        lines.append("")
     for one in office.history():
         if one.happened == "refused" and one.project not in known:
             lines.append(words.said("stranger", who=one.who, project=one.project, why=one.what))

@@ -103,7 +103,7 @@ def small_folder(most: int) -> bool:
 
 def no_environment() -> bool:
     """Whether nothing is known of the host's environment."""
-    known = {"LANG", "HOME", "PWD", "LC_CTYPE"}
+    known = {"LANG", "HOME", "PATH", "PWD", "LC_CTYPE"}
     return all(name in known or name.endswith("_NUM_THREADS") for name in os.environ)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -29,7 +30,7 @@ _DATA = (
     "dictionary",
     "limits",
 )
-_PROJECT = ("certainty", "answers", "submissions")
+_PROJECT = ("certainty", "answers", "submissions", "runs")
 #: Fewer blocks answer nothing; more are smaller than what can be computed of them.
 _FEWEST, _MOST = 10, 1000
 
@@ -73,8 +74,7 @@ def _data(section: Section, keys: SecretKeys) -> DataSet:
     if len({one.level for one in versions}) < len(versions) or not versions:
         raise section.error("'versions' must be one for each level, and at least one", "versions")
     profile = section.text("profile", "guidelines")
-    limits = section.section("limits")
-    limits.check(optional=("memory", "processes"))
+    memory, processes = _of_scripts(section.section("limits"))
     try:
         rules = Profile.read(profile if "." not in profile else section.existing_file("profile"))
     except DiskretError as error:
@@ -90,11 +90,33 @@ def _data(section: Section, keys: SecretKeys) -> DataSet:
         section.whole("script_blocks", 40, _FEWEST, _MOST),
         _number(section, "pause", 1.0, 0, 3600),
         _number(section, "certainty", 0.9, 0.51, 0.99),
-        limits.whole("memory", 4000, 100, 1_000_000),
-        limits.whole("processes", 8, 4, 10_000),
+        memory,
+        processes,
         versions,
         _dictionary(section.section("dictionary"), columns),
     )
+
+
+def _of_scripts(limits: Section) -> tuple[int, int]:
+    """Megabytes of each process of a script, and how many: together, no more than there are."""
+    limits.check(optional=("memory", "processes"))
+    processes = limits.whole("processes", 4, 4, 10_000)
+    there = _megabytes()
+    memory = limits.whole("memory", min(4000, there // processes), 100, 1_000_000)
+    if memory * processes > there:
+        raise limits.error(
+            f"{processes:,} processes of {memory:,} megabytes each are more than the {there:,} "
+            "megabytes that this machine has; make 'memory' or 'processes' smaller",
+            "memory" if "memory" in limits.values else "processes",
+        )
+    return memory, processes
+
+
+def _megabytes() -> int:
+    """Of memory on this machine; where that is not known there is no sandbox either."""
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return 16_000
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1_000_000
 
 
 def _version(
@@ -168,6 +190,7 @@ def _project(section: Section) -> Access:
         _number(section, "certainty", 0.7, 0.51, 0.99),
         section.whole("answers", 200, 1, 100_000),
         section.whole("submissions", 20, 0, 100_000),
+        section.whole("runs", 1000, 1, 1_000_000),
     )
 
 

@@ -132,6 +132,8 @@ class Access:
         How certain somebody may be after so many answers, see `budget`.
     submissions
         How many results may be put on the checker's desk.
+    runs
+        How often a day the anonymised version may be analysed.
     """
 
     name: str
@@ -144,6 +146,7 @@ class Access:
     certainty: float
     answers: int
     submissions: int
+    runs: int = 1000
 
     @property
     def strength(self) -> float:

@@ -34,6 +34,8 @@ from diskret.remote.system_calls import refusing
 #: The program that runs in it, and the one that tries whether it holds.
 _INSIDE = Path(__file__).with_name("inside.py")
 _PROBE = Path(probe.__file__)
+#: Of the host's settings what R is started with: no secret stands there.
+_SETTINGS = (Path("/etc/R"), Path("/etc/alternatives"))
 #: Stands for the file that the filter of system calls is read from.
 _FILTER = "the filter"
 #: Numbers of users that nobody has, below 2**31.
@@ -52,7 +54,7 @@ class Limits(Declared):
     seconds
         Of wall time, and of each processor's time.
     memory
-        Megabytes of address space of each process.
+        Megabytes of address space of each process, so `processes` times as many in total.
     processes
         At once, those that are threads included; three more are the sandbox's own.
     files
@@ -65,7 +67,7 @@ class Limits(Declared):
 
     seconds: Annotated[int, Whole(1, 86_400)] = 10
     memory: Annotated[int, Whole(100)] = 4000
-    processes: Annotated[int, Whole(4, 10_000)] = 8
+    processes: Annotated[int, Whole(4, 10_000)] = 4
     files: Annotated[int, Whole(20)] = 256
     scratch: Annotated[int, Whole(1)] = 64
     output: Annotated[int, Whole(100)] = 1_000_000
@@ -158,20 +160,28 @@ class Sandbox:
             self._process.stderr.close()
 
     def run(
-        self, script: str, records: bytes, seconds: float | None = None, *, listen: bool = False
+        self,
+        script: str,
+        records: bytes,
+        seconds: float | None = None,
+        *,
+        listen: bool = False,
+        classes: str = "",
     ) -> Ran:
         """Run a script; it and all that it started end in time.
 
         Parameters
         ----------
         script
-            Python.
+            Python, or R if `classes` are given.
         records
-            An Arrow stream: what the script knows as `data`.
+            What the script knows as `data`: an Arrow stream, or CSV for R.
         seconds
             How long it may take; None: as long as the limits say.
         listen
             Whether what it prints is kept: never where the records are those of the original.
+        classes
+            R's class of each column, with commas between them.
         """
         limit = seconds or self._limits.seconds
         content = _in_memory(struct.pack("<Q", len(script.encode())) + script.encode() + records)
@@ -181,6 +191,7 @@ class Sandbox:
             "seconds": limit,
             "scratch": self._limits.scratch * _MEGABYTE,
             "bounds": self._limits.bounds,
+            "classes": classes,
         }
         try:
             socket.send_fds(self._socket, [json.dumps(asked).encode()], [content, out, err])
@@ -296,7 +307,7 @@ def _places(program: Path) -> list[str]:
     """What is seen of the host: system libraries, Python, the program; read-only."""
     shown = _shown()
     folders: dict[Path, None] = {}
-    for path in (*shown, program):
+    for path in (*shown, *_SETTINGS, program):
         folders |= dict.fromkeys(reversed(path.parents[:-1]))
     line: list[str] = []
     for folder in folders:
@@ -310,7 +321,9 @@ def _places(program: Path) -> list[str]:
             line += ["--symlink", os.readlink(path), str(path)]
         elif path.is_dir():
             line += ["--ro-bind", str(path), str(path)]
-    return [*line, "--ro-bind", str(program), str(program)]
+    for path in (*_SETTINGS, program, program.with_suffix(".R")):
+        line += ["--ro-bind-try", str(path), str(path)]
+    return line
 
 
 def _shown() -> list[Path]:
@@ -327,7 +340,12 @@ def _shown() -> list[Path]:
 def _environment() -> list[str]:
     """Nothing of the host's; one thread a process, for each counts."""
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_NUM_THREADS")
-    said = {"LANG": "C.UTF-8", "HOME": "/tmp", **dict.fromkeys(threads, "1")}  # noqa: S108
+    said = {
+        "LANG": "C.UTF-8",
+        "HOME": "/tmp",  # noqa: S108
+        "PATH": "/usr/bin:/bin",
+        **dict.fromkeys(threads, "1"),
+    }  # noqa: S108
     return [part for name, value in said.items() for part in ("--setenv", name, value)]
 
 

@@ -6,14 +6,16 @@ import ast
 import hashlib
 import io
 import math
+import shutil
 import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import pyarrow as pa
+import pyarrow.csv as csv
 import pyarrow.ipc as ipc
 
 from diskret.errors import DiskretError, InputError
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+#: Languages of scripts, and how their files end.
+Written = Literal["python", "r"]
+ENDINGS: dict[str, Written] = {".py": "python", ".R": "r", ".r": "r"}
 #: Seconds that a run of a script may take if nothing is said.
 SECONDS = 3
 #: A run on a block may take so many times what it took on as much of the version, and a moment.
@@ -59,15 +64,19 @@ class Script:
         Names.
     code
         Python: it knows `data`, a pandas frame, and gives results with `table(name, series)` and
-        `model(name, fit)`.
+        `model(name, fit)`. R: `data`, a data frame, `give_table(name, values)` and
+        `give_model(name, fit)`.
     seconds
         How long a run may take.
+    written
+        In which language.
     """
 
     project: str
     data: str
     code: str
     seconds: int = SECONDS
+    written: Written = "python"
 
     @property
     def query(self) -> Query:
@@ -78,13 +87,33 @@ class Script:
         """Where it runs: tried once, and with what it imports loaded."""
         check_hidden(Path(data.original))
         check()
+        if self.written not in get_args(Written):
+            raise InputError(f"scripts are written in python or r, not in {self.written!r}")
+        if self.written == "r" and shutil.which("Rscript") is None:
+            raise InputError("there is no Rscript here: install R, or write the script in Python")
         limits = Limits(seconds=self.seconds, memory=data.memory, processes=data.processes)
-        return Sandbox(limits, imported(self.code))
+        return Sandbox(limits, imported(self.code) if self.written == "python" else ())
 
     @property
     def canonical(self) -> str:
         """What a question about its results is told by."""
-        return f"{hashlib.sha256(self.code.encode()).hexdigest()} {self.seconds}"
+        return f"{hashlib.sha256(self.code.encode()).hexdigest()} {self.seconds} {self.written}"
+
+    def run(
+        self,
+        sandbox: Sandbox,
+        frame: pd.DataFrame,
+        seconds: float | None = None,
+        *,
+        listen: bool = False,
+    ) -> Ran:
+        """Run it on some records."""
+        if self.written == "python":
+            return sandbox.run(self.code, _arrow(frame), seconds, listen=listen)
+        classes = ",".join(
+            "character" if frame[one].dtype == object else "numeric" for one in frame
+        )
+        return sandbox.run(self.code, _csv(frame), seconds, listen=listen, classes=classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +175,9 @@ def compare_script(office: Office, script: Script, *, who: str) -> Comparison:
         def votes(
             original: pd.DataFrame, block: NDArray[np.intp]
         ) -> dict[str, list[Figures | None]]:
-            part = _arrow(frame.iloc[::blocks])
-            each = _time_of(sandbox, script, part, shown.seconds)
+            each = _time_of(sandbox, script, frame.iloc[::blocks], shown.seconds)
             parts = [original.loc[block == number, frame.columns] for number in range(blocks)]
-            found = _of_blocks(sandbox, script, [_arrow(one) for one in parts], each)
+            found = _of_blocks(sandbox, script, parts, each)
             return {
                 name: [None if one is None else one.get(name) for one in found] for name in results
             }
@@ -191,9 +219,8 @@ def submit_script(
             raise InputError(f"the script has no result {result!r}")
         office.allowance.count_submission(script.query, access, who, result, script.code)
         original = original_frame(data, office.keys)
-        content = _arrow(original[[*frame.columns]])
         each = _with_room(script, shown.seconds, 0.5)
-        [found] = _of_blocks(sandbox, script, [content], each)
+        [found] = _of_blocks(sandbox, script, [original[[*frame.columns]]], each)
     place = at_desk(script.project, script.data)
     if found is None or result not in found:
         office.allowance.note("refused", who, script.query, f"failed: {result}", said=script.code)
@@ -225,7 +252,7 @@ def imported(code: str) -> list[str]:
 
 def _shown(sandbox: Sandbox, script: Script, version: Version, frame: pd.DataFrame) -> ScriptShown:
     began = time.monotonic()
-    ran = sandbox.run(script.code, _arrow(frame), listen=True)
+    ran = script.run(sandbox, frame, listen=True)
     seconds = time.monotonic() - began
     if ran.result is None:
         said = ran.said.strip().splitlines()
@@ -235,7 +262,7 @@ def _shown(sandbox: Sandbox, script: Script, version: Version, frame: pd.DataFra
     return ScriptShown(script, version.name, figures, ran.said, seconds)
 
 
-def _time_of(sandbox: Sandbox, script: Script, part: bytes, whole: float) -> float:
+def _time_of(sandbox: Sandbox, script: Script, part: pd.DataFrame, whole: float) -> float:
     """Seconds for each block: what a part of the version as large as a block says, with room.
 
     Where the script fails on such a part, what it took on the `whole` version.
@@ -243,7 +270,7 @@ def _time_of(sandbox: Sandbox, script: Script, part: bytes, whole: float) -> flo
     took: list[float] = []
     for _ in range(TRIED):
         began = time.monotonic()
-        if sandbox.run(script.code, part).result is None:
+        if script.run(sandbox, part).result is None:
             took = [whole]
             break
         took.append(time.monotonic() - began)
@@ -255,14 +282,14 @@ def _with_room(script: Script, took: float, moment: float) -> float:
 
 
 def _of_blocks(
-    sandbox: Sandbox, script: Script, blocks: Sequence[bytes], each: float
+    sandbox: Sandbox, script: Script, blocks: Sequence[pd.DataFrame], each: float
 ) -> list[Mapping[str, Figures] | None]:
     """The results of each block; one begins when its time has come, whatever the one before did."""
     found: list[Ran] = []
     slot = each * (1 + AFTER) + MOMENT
     began = time.monotonic()
-    for number, content in enumerate(blocks, start=1):
-        found.append(sandbox.run(script.code, content, each))
+    for number, frame in enumerate(blocks, start=1):
+        found.append(script.run(sandbox, frame, each))
         time.sleep(max(0.0, began + number * slot - time.monotonic()))
     return [_read(one) for one in found]
 
@@ -275,12 +302,23 @@ def _read(ran: Ran) -> Mapping[str, Figures] | None:
 
 
 def _arrow(frame: pd.DataFrame) -> bytes:
-    """Records as they go into the sandbox, without an index."""
-    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    """Records as they go into the sandbox for Python, without an index."""
+    table = _table(frame)
     sink = io.BytesIO()
     with ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue()
+
+
+def _csv(frame: pd.DataFrame) -> bytes:
+    """Records as they go into the sandbox for R."""
+    sink = io.BytesIO()
+    csv.write_csv(_table(frame), sink)
+    return sink.getvalue()
+
+
+def _table(frame: pd.DataFrame) -> pa.Table:
+    return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
 
 
 def _frame(figures: Figures, shown: Figures) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from diskret.errors import DiskretError, InputError, ProofError, VerificationError
 from diskret.io.from_json import Form, anything, check_form, parse_json
@@ -141,18 +141,23 @@ class Session:
         """
         return self._run({"query": query})
 
-    def run_script(self, code: str, *, seconds: int = 3) -> Answer:
+    def run_script(
+        self, code: str, *, seconds: int = 3, written: Literal["python", "r"] = "python"
+    ) -> Answer:
         """What a script shows on the anonymised version, and what it prints.
 
         It runs in a sandbox, knows the records as `data`, a pandas frame, and gives results with
-        ``table(name, series)`` and ``model(name, fit)``.
+        ``table(name, series)`` and ``model(name, fit)``; in R, where the office has it, `data` is
+        a data frame, and the functions are ``give_table`` and ``give_model``.
 
         Parameters
         ----------
         code
-            Python.
+            The script.
         seconds
             How long a run may take.
+        written
+            In which language.
 
         Raises
         ------
@@ -160,7 +165,7 @@ class Session:
             It failed, or is not allowed.
         """
         names = {"project": self.project, "data": self.data}
-        return self._run({"script": code, "seconds": seconds, **names})
+        return self._run({"script": code, "seconds": seconds, "written": written, **names})
 
     def _run(self, asked: Mapping[str, str | int]) -> Answer:
         import pandas as pd
