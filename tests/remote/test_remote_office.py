@@ -193,6 +193,11 @@ def test_a_version_that_another_key_sealed_is_refused(tmp_path):
         ("until = 9999-12-31", 'until = "9999-12-31"', "'until'.*a day without quotes"),
         ('name = "pay"', 'name = "p/q"', "'name' must not hold a slash"),
         ("pause = 0", "pause = 0\nlimits = { memory = 1 }", "'memory'.*from 100 to 1000000"),
+        (
+            "pause = 0",
+            "pause = 0\nlimits = { memory = 900000 }",
+            "more than the .* this machine has",
+        ),
         ("[data.dictionary.job]", "[data.dictionary.work]", "there is no column 'work'"),
         ('original = "persons.csv"', 'original = "nobody.csv"', "line 4: 'original': the file"),
         ('numbers = ["age", "pay"]', 'numbers = ["age", "job"]', "'original': .*job"),

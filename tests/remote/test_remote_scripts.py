@@ -5,8 +5,10 @@ import contextlib
 import io
 import json
 import math
+import re
 import shutil
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -333,7 +335,7 @@ give_table("found", c(
 ))
 """
     script = Script("pay", "persons", code, 20, "r")
-    with script.sandbox(SimpleNamespace(original="x.csv", memory=4000, processes=4)) as box:
+    with script.sandbox(SimpleNamespace(original="x.csv", memory=4000, processes=8)) as box:
         for _ in range(2):
             ran = script.run(box, pd.DataFrame({"pay": [1.0]}), listen=True)
             assert ran.result is not None, ran.said
@@ -361,3 +363,25 @@ def test_a_day_has_so_many_runs(tmp_path, monkeypatch):
         opened.ask(QUERY, who="kim")
     monkeypatch.setattr("diskret.unrepeatable.now", lambda: "2999-01-01T00:00:00+00:00")
     ask_script(opened, SCRIPT, who="kim")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ending", ["py", "R"])
+def test_the_scripts_of_the_guide_run(ending, tmp_path, monkeypatch):
+    """From the page into the sandbox, as the commands there do it."""
+    caged_or_skip()
+    if ending == "R" and shutil.which("Rscript") is None:
+        pytest.skip("optional: R is not there")
+    page = (Path(__file__).parents[2] / "docs" / "remote.md").read_text(encoding="utf-8")
+    code = re.search(rf'title="script.{ending}"\n(.*?)```', page, re.DOTALL)
+    opened = office(tmp_path, CONFIG.replace("\nblocks = 40", "\nblocks = 10"))
+    monkeypatch.setattr("diskret.cli.remote._office", lambda _: opened)
+    path = tmp_path / f"script.{ending}"
+    path.write_text(code[1], encoding="utf-8")
+    given = ["--project", "pay", "--data", "persons", "--seconds", "20"]
+    who = ["--ledger", "x", "--who", "kim"]
+    done = CliRunner().invoke(app, ["remote", "run", str(path), *given, *who])
+    assert done.exit_code == 0, done.output
+    assert "slope of the young" in done.output and "the original" in done.output
+    done = CliRunner().invoke(app, ["remote", "submit", str(path), "median pay", *given, *who])
+    assert "median pay: waits for the checker" in done.output

@@ -100,7 +100,7 @@ def _data(section: Section, keys: SecretKeys) -> DataSet:
 def _of_scripts(limits: Section) -> tuple[int, int]:
     """Megabytes of each process of a script, and how many: together, no more than there are."""
     limits.check(optional=("memory", "processes"))
-    processes = limits.whole("processes", 4, 4, 10_000)
+    processes = limits.whole("processes", 8, 8, 10_000)
     there = _megabytes()
     memory = limits.whole("memory", min(4000, there // processes), 100, 1_000_000)
     if memory * processes > there:

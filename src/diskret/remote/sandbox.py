@@ -67,7 +67,7 @@ class Limits(Declared):
 
     seconds: Annotated[int, Whole(1, 86_400)] = 10
     memory: Annotated[int, Whole(100)] = 4000
-    processes: Annotated[int, Whole(4, 10_000)] = 4
+    processes: Annotated[int, Whole(4, 10_000)] = 8
     files: Annotated[int, Whole(20)] = 256
     scratch: Annotated[int, Whole(1)] = 64
     output: Annotated[int, Whole(100)] = 1_000_000
