@@ -50,6 +50,7 @@ def hard(seed: int) -> Solver:
     return solver
 
 
+@pytest.mark.long
 def test_a_search_in_whole_numbers_ends_after_so_many_turns_at_the_same_place():
     first, again, longer = hard(0), hard(0), hard(0)
     assert [solver.run(turns=60) for solver in (first, again)] == 2 * [Status.OUT_OF_WORK]
@@ -107,6 +108,7 @@ def no_turns(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(linear, "_FEWEST_TURNS", 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("lack", [no_pivots, no_pivots_and_no_cubes, no_work, no_turns])
 @pytest.mark.parametrize("integer", [True, False])
