@@ -20,11 +20,12 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-reference test-programs test-all test-r test-sdmx snapshots attack bench count lint types docs clean
+.PHONY: help demo test test-long test-reference test-programs test-all test-r test-sdmx snapshots attack bench count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
 	@echo "make test      unit tests, property tests and examples: all that a checkout needs"
+	@echo "make test-long those that take longer (CI runs them, too)"
 	@echo "make test-reference  those that compare with data beside the checkout"
 	@echo "make test-programs   those that need Java (for Spark) or LibreOffice"
 	@echo "make test-r    those of the R package in rdiskret/, by R CMD check"
@@ -45,11 +46,14 @@ demo: $(VENV)/.installed
 	$(BIN)/diskret demo --folder "$(OUT)"
 
 # tests run in two processes; more threads in each would wait for one another
-test test-reference test-programs test-all: export OMP_NUM_THREADS ?= 1
-test test-reference test-programs test-all: export OPENBLAS_NUM_THREADS ?= 1
+test test-long test-reference test-programs test-all: export OMP_NUM_THREADS ?= 1
+test test-long test-reference test-programs test-all: export OPENBLAS_NUM_THREADS ?= 1
 
 test: $(VENV)/.installed-dev
 	$(PYTEST)
+
+test-long: $(VENV)/.installed-dev
+	$(PYTEST) -m "long and not slow and not spark and not office and not reference"
 
 test-reference: $(VENV)/.installed-dev
 	$(PYTEST) -m "reference and not slow and not spark"

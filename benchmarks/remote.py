@@ -1,6 +1,5 @@
 """Remote access: wall seconds of a query and of a script on their own, and behind the wall."""
 
-import io
 import tempfile
 from pathlib import Path
 from statistics import median
@@ -8,15 +7,15 @@ from time import perf_counter
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.ipc as ipc
 import statsmodels.formula.api as smf
 
 import diskret as dk
 from diskret.remote import Office
-from diskret.remote.sandbox import Limits, run
+from diskret.remote.sandbox import check
+from diskret.remote.scripts import Script, ask_script, compare_script, submit_script
 
-RUNS = 3
+WITHIN = (1.1, 1.5, 2)
+RUNS = len(WITHIN)
 CONFIG = """
 [[data]]
 name = "persons"
@@ -98,19 +97,29 @@ def main() -> None:
             alone = timed(lambda kind=kind, home=home: plain(kind, home / "persons.csv"))
             text = HEAD + asked
             shown = timed(lambda text=text, office=office: office.ask(text, who="kim"))
-            seen = office.ask(text, who="kim")
-            told = timed(lambda seen=seen, office=office: office.compare(seen, who="kim"))
+            others = [office.ask(f"{text}\nwithin = {one}", who="kim") for one in WITHIN]
+            new = iter(others)  # questions that were not asked before
+            told = timed(lambda new=new, office=office: office.compare(next(new), who="kim"))
             began = perf_counter()
             office.submit(text.replace('"r"', f'"{kind}"'), kind, who="kim")
             left = perf_counter() - began
             print(f"{number} {kind} {alone:.2f} {shown:.2f} {told:.2f} {left:.2f}")
-        sink = io.BytesIO()
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-        with ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
+        check()
         for kind, code in SCRIPTS.items():
-            spent = timed(lambda code=code, sink=sink: run(code, sink.getvalue(), Limits()))
-            print(f"{number} script: {kind} in the sandbox {spent:.2f}")
+            scripts = [Script("pay", "persons", f"{code}\n# {at}") for at in range(RUNS)]
+            spent = {"shown": [], "compared": [], "submitted": []}
+            for at, script in enumerate(scripts):
+                began = perf_counter()
+                ask_script(office, script, who="kim")
+                spent["shown"].append(perf_counter() - began)
+                began = perf_counter()
+                compare_script(office, script, who="kim")  # a question that was not asked before
+                spent["compared"].append(perf_counter() - began)
+                began = perf_counter()
+                renamed = script.code.replace("'r'", f"'{kind} {at}'")
+                submit_script(office, Script("pay", "persons", renamed), f"{kind} {at}", who="kim")
+                spent["submitted"].append(perf_counter() - began)
+            print(f"{number} script: {kind}", *(f"{median(own):.2f}" for own in spent.values()))
 
 
 if __name__ == "__main__":

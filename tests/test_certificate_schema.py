@@ -33,6 +33,7 @@ def content(folder, side):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("side", ["public", "internal"])
 def test_certificates_follow_their_schema(released, side):
     schema = json.loads((SCHEMAS / f"certificate-{side}.schema.json").read_text(encoding="utf-8"))

@@ -34,6 +34,7 @@ def drawn(seed, size=4_000, persons=200_000, sizes=(12, 9, 8, 7, 6)):
     return sample, float((1 / alike).mean()), int((alike == 1).sum())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_no_rate_is_certified_far_below_the_true_one(seed, tmp_path):
     sample, true, uniques = drawn(seed)

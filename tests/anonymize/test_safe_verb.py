@@ -454,6 +454,7 @@ def test_nothing_but_columns_can_be_taken_away_afterwards(asked):
 # ── again ───────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.long
 def test_the_step_is_done_again_from_a_job_file(tmp_path, asked):
     pq.write_table(people(), tmp_path / "people.parquet")
     first = dk.Microdata(tmp_path / "people.parquet", keys=["town", "sex"])

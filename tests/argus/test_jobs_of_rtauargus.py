@@ -90,6 +90,7 @@ def few(row):
     return row["N"] == "2"
 
 
+@pytest.mark.long
 def test_what_rtauargus_writes_runs_and_what_it_reads_is_there(tmp_path):
     job = tab(tmp_path, "small", SMALL, ["A", "S"], "TOT", "N", few)
     log = tmp_path / "other.log"
@@ -104,6 +105,7 @@ def test_what_rtauargus_writes_runs_and_what_it_reads_is_there(tmp_path):
     assert not (tmp_path / "small.txt").exists()
 
 
+@pytest.mark.long
 def test_empty_arguments_say_nothing_and_a_refusal_is_in_the_log(tmp_path):
     job = tab(tmp_path, "small", SMALL, ["A", "S"], "TOT", "N", few, suppress="NET(0)")
     before = {path.name for path in tmp_path.iterdir()}

@@ -174,6 +174,7 @@ def test_the_lower_side_is_needed(monkeypatch):
 RULES = [dk.rules.PPercent(10), dk.rules.PQ(5, 40), dk.rules.Dominance(3, 80)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 def test_nobody_is_owed_more_than_the_rule_asks_of_the_cell(rule):
     """p%, pq and dominance never ask for more than their own level, safe cells included."""

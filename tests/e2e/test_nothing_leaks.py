@@ -163,6 +163,7 @@ def several(tmp_path_factory):
     return results, folder
 
 
+@pytest.mark.long
 def test_nothing_of_several_tables_leaks(several):
     results, folder = several
     hidden, levels, shown = set[int](), set[int](), set[int]()

@@ -136,6 +136,7 @@ def test_numbers_with_gaps_identify_as_floats_too():
     assert leaves.holding_straddlers.leaf.tolist() == [0, 1]
 
 
+@pytest.mark.long
 def test_threads_and_spilling_change_nothing():
     rng = np.random.default_rng(1)
     n = 60_000

@@ -78,6 +78,7 @@ def beside(home: Path):
     return {path.name for path in home.iterdir() if path.is_dir()}
 
 
+@pytest.mark.long
 def test_publishers_go_one_after_the_other(tmp_path, place):
     names = ["a", "b"]
     for process in [start(place, tmp_path, name) for name in names]:
@@ -90,6 +91,7 @@ def test_publishers_go_one_after_the_other(tmp_path, place):
     assert beside(tmp_path) == set(names)
 
 
+@pytest.mark.long
 @posix
 @pytest.mark.parametrize(("step", "in_place"), [("before move", False), ("after move", True)])
 def test_a_killed_publisher_leaves_both_or_neither(tmp_path, place, step, in_place):
@@ -104,6 +106,7 @@ def test_a_killed_publisher_leaves_both_or_neither(tmp_path, place, step, in_pla
         assert dk.Published.read(tmp_path / "a").suppressed.any()
 
 
+@pytest.mark.long
 def test_what_a_team_shares_is_there_for_all(tmp_path, place):
     code, said = end(start(place, tmp_path, "a"))
     assert code == 0, said

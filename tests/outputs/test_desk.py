@@ -139,6 +139,7 @@ def decided(place, keys, name, answers):
         answers.put("refused")
 
 
+@pytest.mark.long
 def test_of_two_checkers_at_once_one_is_refused(place, desk, tmp_path):
     frame = people()
     project = made(place, desk.keys)

@@ -166,6 +166,7 @@ def test_a_safe_cell_that_another_table_shows_need_not_stay_uncertain():
     assert kinds(people, one, other) == {"cell"}
 
 
+@pytest.mark.long
 def test_what_three_earlier_tables_tell_is_told_already():
     """Beyond what those claim, and the next release says so."""
     assert one(301866)["outcome"] == "protected"

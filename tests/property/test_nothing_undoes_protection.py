@@ -422,6 +422,7 @@ def _shown(cell):
     return Cell(**{**cell.__dict__, "suppressed": False})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("start", range(0, scaled(60), 10))
 def test_nothing_undoes_the_protection(start):
     assert sum(attack_a_statistic(seed) for seed in range(start, start + 10)) > 0

@@ -283,6 +283,7 @@ FORGERIES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("file", "old", "new", "message"), FORGERIES)
 def test_forged_figures_are_caught_before_and_after_they_leave(copied, file, old, new, message):
     public = copied / "2025" / "public"

@@ -77,6 +77,7 @@ def test_every_value_is_equally_likely_in_the_interval_of_a_count(level):
     ) > 0.001  # fmt: skip
 
 
+@pytest.mark.long
 def test_small_counts_beside_a_large_one_are_equally_likely():
     """1 to 7 beside 1,000: [0, u] holds each from 1 to u - 1 equally often."""
     first = np.repeat(np.arange(1, 8), 150)
@@ -107,6 +108,7 @@ def test_the_place_of_a_sum_is_uniform():
     assert np.corrcoef(np.log2(value.max(axis=1)) % 1, np.log2(width) % 1)[0, 1] < 0.5
 
 
+@pytest.mark.long
 def test_both_ends_of_the_offset_are_drawn():
     first = np.full(2_000, 500)
     value, _, low, high = published_pairs(

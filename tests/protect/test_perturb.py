@@ -118,6 +118,7 @@ def test_result_is_of_the_kind_of_frame_that_came(kind):
     assert shown(result) == shown(dk.perturb(tabulated(records(50)), NOISE))
 
 
+@pytest.mark.long
 def test_another_process_finds_the_same_values():
     script = (
         "import test_perturb as t, diskret as dk\n"

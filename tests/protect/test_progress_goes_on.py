@@ -31,6 +31,7 @@ def table() -> dk.Table:
     return dk.tabulate(pa.table(codes), by={"x": None, "y": None, "z": None})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("stage", "method", "least"), SLOW)
 def test_progress_goes_on_while_a_stage_takes_long(
     stage: str, method: str, least: int, monkeypatch: pytest.MonkeyPatch

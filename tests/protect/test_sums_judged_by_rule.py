@@ -94,6 +94,7 @@ def test_dominance_is_judged_by_those_who_dominate(sizes, nk):
         assert not (np.abs(error) < (100 / k - 1) * top).any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", [[9000], [5000, 4000], [10**6, 10**5, 2000]])
 @pytest.mark.parametrize("shares", [(1,), (1, 0.5)])
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])

@@ -91,6 +91,7 @@ def test_killed_while_files_are_written(tmp_path, replacing):
     assert state_of(tmp_path) == expected(replacing, in_place=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "first",
     [

@@ -266,6 +266,7 @@ def killed_at(step: int, folder: Path) -> bool:
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.long
 @posix
 @pytest.mark.parametrize("earlier", [True, False])
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

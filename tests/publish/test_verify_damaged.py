@@ -185,6 +185,7 @@ def test_the_command_says_what_is_wrong_and_ends_with_its_code(written, tmp_path
 # ── what is not text ────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.long
 def test_no_damaged_binary_file_ends_the_process(written, tmp_path):
     """All in one process of its own: it ends by itself, with 0, or a file has broken it."""
     names = ("contributor", "microdata", "safe")

@@ -221,6 +221,7 @@ def test_links_folders_missing_and_additional_files_are_refused(release, public,
 # ── what only the office knows ──────────────────────────────────────────────────────
 
 
+@pytest.mark.long
 def test_no_byte_of_a_release_can_be_changed_without_the_key(release):
     """Whatever else is refreshed: digests in the certificates, and the list of the office."""
     draw = random.Random(7)

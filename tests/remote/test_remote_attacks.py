@@ -12,7 +12,7 @@ from remote_access import KEYS, persons
 
 import diskret as dk
 from diskret.errors import InputError
-from diskret.remote.compare import _vote, compared
+from diskret.remote.compare import _vote, answers, described
 from diskret.remote.figures import Figures, computed, prepared
 from diskret.remote.office import _blocks
 from diskret.remote.query import Asked
@@ -30,6 +30,10 @@ QUESTIONS = [
     Asked("m", "ols", formula="log(pay) ~ log(age)"),
     Asked("m", "poisson", formula="age ~ C(job)"),
 ]
+
+
+def told_of(shown, *about):
+    return described(shown, answers(shown, *about))
 
 
 def blocks_of(asked, frame, unit="person"):
@@ -182,10 +186,10 @@ def test_averaging_is_one_question():
     shown = computed(asked, prepared(asked, frame, levels_of(frame)))
     blocks = blocks_of(asked, frame)
     about = ("mark", "digest", asked.canonical)
-    found = {tuple(compared(shown, blocks, 10, 1.25, 0.1, KEYS, about)) for _ in range(20)}
+    found = {told_of(shown, blocks, 10, 1.25, 0.1, KEYS, about) for _ in range(20)}
     assert len(found) == 1
     others = dk.SecretKeys(bytes(range(1, 33)))
-    assert tuple(compared(shown, blocks, 10, 1.25, 0.1, others, about)) not in found
+    assert told_of(shown, blocks, 10, 1.25, 0.1, others, about) not in found
 
 
 def test_figures_of_few_records_have_no_comparison():
@@ -193,7 +197,7 @@ def test_figures_of_few_records_have_no_comparison():
     frame.loc[:8, "job"] = "rare"
     asked = Asked("t", "table", by=("job",), figures=(("pay", "mean"),))
     shown = computed(asked, prepared(asked, frame, {}))
-    told = compared(shown, blocks_of(asked, frame), 10, 1.25, 1.0, KEYS, ("x",))
+    told = told_of(shown, blocks_of(asked, frame), 10, 1.25, 1.0, KEYS, ("x",))
     assert {one.figure[0]: one.deviation for one in told}["rare"] == "none"
     assert {one.deviation for one in told if one.figure[0] != "rare"} != {"none"}
 
@@ -205,6 +209,6 @@ def test_blocks_without_a_result_are_no_error_that_could_be_seen():
         computed(asked, frame)
     assert blocks_of(asked, frame) == [None] * BLOCKS
     shown = Figures({("age",): 1.0}, {("age",): 0.1}, {("age",): 100})
-    [told] = compared(shown, [None] * BLOCKS, 10, 1.25, 1.0, KEYS, ("x",))
+    [told] = told_of(shown, [None] * BLOCKS, 10, 1.25, 1.0, KEYS, ("x",))
     assert (told.deviation, told.significance) == ("none", "none")
     assert _vote(("age",), "deviation", shown, None, BLOCKS, 1.25) == NONE

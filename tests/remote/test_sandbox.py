@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -21,7 +22,7 @@ import diskret
 from diskret.errors import InputError
 from diskret.remote import probe, sandbox
 from diskret.remote.channel import read_results
-from diskret.remote.sandbox import Limits, carried_out, command, run
+from diskret.remote.sandbox import Limits, Sandbox, command
 
 pytestmark = pytest.mark.xdist_group("sandbox")  # it looks for processes that are left
 INSIDE = Path(sandbox.__file__).with_name("inside.py")
@@ -29,7 +30,7 @@ RECORDS = arrow(pa.table({"job": ["a", "b"] * 50, "pay": [1.0, 2.0] * 50}))
 
 #: Each tries one way out, and gives 1 where it found something.
 ATTEMPTS = """
-import ctypes, os, socket
+import ctypes, mmap, os, socket
 import pandas as pd
 
 def try_(attempt):
@@ -54,6 +55,11 @@ def unshared():
         os._exit(kernel.unshare(0x10000000) != 0)
     return os.waitstatus_to_exitcode(os.wait()[1]) == 0
 
+def in_memory():
+    page = mmap.mmap(-1, 4096)
+    at = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    return kernel.mincore(ctypes.c_void_p(at), 4096, ctypes.create_string_buffer(1)) == 0
+
 kernel = ctypes.CDLL(None)
 attempts = {
     "network": lambda: connected(socket.AF_INET, ("127.0.0.1", PORT)),
@@ -70,6 +76,7 @@ attempts = {
     "memory that is shared": lambda: os.path.exists(SHARED) or written(SHARED) and False,
     "how busy the machine is": lambda: kernel.sysinfo(ctypes.create_string_buffer(1024)) == 0,
     "load": lambda: os.getloadavg(),
+    "which files are in memory": in_memory,
     "a second namespace": unshared,
 }
 table("found", pd.Series({name: try_(one) for name, one in attempts.items()}))
@@ -77,12 +84,29 @@ table("found", pd.Series({name: try_(one) for name, one in attempts.items()}))
 WAYS = [line.split('"')[1] for line in ATTEMPTS.splitlines() if line.startswith('    "')]
 
 
+#: The same program without the sandbox.
+FREE = f"""
+import os, runpy, sys
+inside = runpy.run_path({str(INSIDE)!r})
+script, records = inside["received"](sys.stdin.buffer.read())
+out = os.dup(1)
+os.dup2(2, 1)
+inside["carried_out"](script, records, out)
+"""
+
+
+def with_records(script):
+    return struct.pack("<Q", len(script.encode())) + script.encode() + RECORDS
+
+
 def free(script, **options):
-    """The same program without the sandbox."""
-    content = struct.pack("<Q", len(script.encode())) + script.encode() + RECORDS
-    return subprocess.run(
-        [sys.executable, "-I", "-B", INSIDE], input=content, capture_output=True, **options
-    )
+    line = [sys.executable, "-I", "-B", "-c", FREE]
+    return subprocess.run(line, input=with_records(script), capture_output=True, **options)
+
+
+def run(script, records=RECORDS, limits=None, **options):
+    with Sandbox(limits or Limits()) as sandbox:
+        return sandbox.run(script, records, **options)
 
 
 @pytest.fixture(scope="module")
@@ -114,10 +138,11 @@ def found(tmp_path_factory):
             results["free"] = dict(read_results(done.stdout, 100)["found"].value)
             for left in ("left", "link"):
                 (folder / left).unlink(missing_ok=True)
-        for _ in range(2):
-            ran = run(script, RECORDS, Limits(), listen=True)
-            assert ran.result is not None, ran.said
-            results["caged"] = dict(read_results(ran.result, 100)["found"].value)
+        with Sandbox(Limits()) as sandbox:
+            for _ in range(2):
+                ran = sandbox.run(script, RECORDS, listen=True)
+                assert ran.result is not None, ran.said
+                results["caged"] = dict(read_results(ran.result, 100)["found"].value)
         assert not (folder / "left").exists() and not (folder / "link").is_symlink()
     finally:
         Path(shared).unlink(missing_ok=True)
@@ -156,13 +181,12 @@ def test_processes_come_to_an_end():
     assert read_results(ran.result, 1)["started"].value["all",] <= 6 + 3
     assert left_over() == []
     process = subprocess.Popen(
-        [sys.executable, "-I", "-B", INSIDE],
+        [sys.executable, "-I", "-B", "-c", FREE],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
-    content = struct.pack("<Q", len(COUNT)) + COUNT.encode() + RECORDS
-    process.stdin.write(content)
+    process.stdin.write(with_records(COUNT))
     process.stdin.close()
     line = os.read(process.stdout.fileno(), 10_000)
     assert read_results(line, 1)["started"].value["all",] == 60
@@ -287,10 +311,9 @@ def test_the_channel_refuses_what_is_no_json(content):
 
 def test_without_its_parts_nothing_is_run(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "bwrap" else f"/bin/{name}")
-    monkeypatch.setattr(sandbox, "check", sandbox.check.__wrapped__)
     monkeypatch.setattr(sandbox.subprocess, "Popen", lambda *_, **__: pytest.fail("was run"))
     with pytest.raises(InputError, match="there is no bwrap: install bubblewrap"):
-        run("1", RECORDS, Limits())
+        run("1")
 
 
 def test_an_original_that_scripts_could_read_is_refused(tmp_path):
@@ -303,45 +326,68 @@ def test_an_original_that_scripts_could_read_is_refused(tmp_path):
 
 def test_on_unknown_machines_nothing_is_run(monkeypatch):
     monkeypatch.setattr("platform.machine", lambda: "pdp11")
-    monkeypatch.setattr(sandbox, "check", sandbox.check.__wrapped__)
     monkeypatch.setattr(sandbox, "command", lambda *_: ["true"])
     with pytest.raises(InputError, match="none for machines of the kind pdp11"):
-        run("1", RECORDS, Limits())
+        run("1")
 
 
-#: Part of the command → what does not hold without it.
-SABOTAGE = {
-    "--unshare-all": "network",
-    "--disable-userns": "no-namespaces",
-    "--nproc": "processes",
-    "--as": "memory",
-    "--cpu": "time",
-    "--nofile": "files",
-    "--seccomp": "no-measuring",
-    "--size": "scratch",
-    "--remount-ro": "read-only",
-}
+LIMIT = "in asked.bounds.items():"
+#: What is taken out of the command or of what runs in it → what instead → what does not hold then.
+SABOTAGE = [
+    ("--disable-userns", None, "no-namespaces"),
+    ("--seccomp", None, "no-measuring"),
+    ("--remount-ro", None, "read-only"),
+    (LIMIT, "NPROC", "processes"),
+    (LIMIT, "AS", "memory"),
+    (LIMIT, "CPU", "time"),
+    (LIMIT, "NOFILE", "files"),
+    (LIMIT, "FSIZE", "scratch"),
+    ('f"size={asked.scratch},', 'f"', "scratch"),
+    (", 0x40000000", "", "network"),
+    (" 0x20000000,", "", "alone"),
+    (" 0x08000000,", "", "nothing-left"),
+    ('_held(_KERNEL.mount(b"tmpfs"', 'print((b"tmpfs"', "nothing-left"),
+    ("_held(_KERNEL.capset(", "print((", "no-rights"),
+]
 
 
-@pytest.mark.parametrize("part", SABOTAGE)
-def test_a_sandbox_that_lacks_a_part_is_found_out(part, monkeypatch):
+@pytest.fixture
+def weak():
+    """A place for a program that others can read, too."""
+    folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    folder.chmod(0o755)
+    yield folder / "inside.py"
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(("part", "instead", "promise"), SABOTAGE)
+def test_a_sandbox_that_lacks_a_part_is_found_out(part, instead, promise, weak, monkeypatch):
     caged_or_skip()
 
     def weaker(limits, program):
         line = command(limits, program)
-        at = [one for one, word in enumerate(line) if word == part or word.startswith(f"{part}=")]
-        assert at
-        for one in reversed(at):
-            if part in ("--seccomp", "--size", "--remount-ro"):
-                del line[one : one + 2]
-            elif part == "--unshare-all":
-                line[one] = "--unshare-pid"
-            else:
-                del line[one]
+        if instead is None:
+            at = [one for one, word in enumerate(line) if word == part]
+            assert at
+            for one in reversed(at):
+                del line[one : one + (1 if part == "--disable-userns" else 2)]
+        if promise == "network":  # the sandbox has none either, in which each run makes its own
+            line[line.index("--unshare-all")] = "--unshare-uts"
+        if "mount" in part:
+            at = line.index("--dir", line.index("--dev"))
+            line[at : at + 2] = ["--tmpfs", "/tmp"]
         return line
 
+    text = INSIDE.read_text(encoding="utf-8")
+    if part == LIMIT:
+        text = text.replace(part, f"{part}\n        if name == {instead!r}:\n            continue")
+    elif instead is not None:
+        assert text.count(part) == 1
+        text = text.replace(part, instead)
+    weak.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(sandbox, "_INSIDE", weak)
     monkeypatch.setattr(sandbox, "command", weaker)
-    with pytest.raises(InputError, match=f"does not hold here.*{SABOTAGE[part]}"):
+    with pytest.raises(InputError, match=f"does not hold here.*{promise}"):
         sandbox.check.__wrapped__()
 
 
@@ -372,9 +418,9 @@ def test_it_holds_for_an_ordinary_user():
 
 def test_reading_ends_where_there_is_too_much():
     """A program that never ends to write is ended, and what it wrote is not kept."""
-    line = [sys.executable, "-c", "import os\nwhile True: os.write(1, b'x' * 10**6)"]
+    caged_or_skip()
     began = time.monotonic()
-    ran = carried_out(line, b"", Limits(seconds=5, output=10_000), listen=False)
+    ran = run("import os\nwhile True: os.write(3, b'x' * 10**6)", limits=Limits(output=10_000))
     assert ran.result is None
     assert time.monotonic() - began < 5
     assert threading.active_count() < 20

@@ -66,6 +66,7 @@ def needs_a_step():
     raise AssertionError("no such table")
 
 
+@pytest.mark.long
 def test_large_tables_are_improved_in_neighbourhoods(monkeypatch):
     monkeypatch.setattr(sys.modules[controlled.__module__], "_SMALL", 0)
     trees = [dk.Hierarchy.flat([f"{i}" for i in range(7)])] * 3

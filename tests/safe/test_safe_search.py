@@ -85,6 +85,7 @@ def test_many_small_files_are_mostly_as_good_as_can_be():
     assert gaps[0] >= 40
 
 
+@pytest.mark.long
 def test_longer_searches_deviate_less_and_new_combinations_help():
     found = {
         (new, sweeps): search(census(6_000, new=new), seed=1, sweeps=sweeps)
@@ -100,6 +101,7 @@ def test_longer_searches_deviate_less_and_new_combinations_help():
     assert len(found[True, 60].trace) == 1 + STAGES
 
 
+@pytest.mark.long
 def test_large_counts_do_not_wear_off():
     """More sweeps come nearer, where combinations are frequent as well."""
     rng = np.random.default_rng(3)
@@ -208,6 +210,7 @@ def test_buildings_are_counted_beside_dwellings():
     assert np.abs(found.protected - found.original).max() <= 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("new", "most"), [(False, 60), (True, 3)])
 def test_what_records_count_is_summed_up_beside_them(new, most):
     draw = np.random.default_rng(5)
@@ -241,6 +244,7 @@ def test_what_records_count_is_summed_up_beside_them(new, most):
     assert [found.original[cell], found.protected[cell]] == region
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(scaled(6)))
 @pytest.mark.parametrize("new", [False, True])
 def test_sums_on_the_way_are_those_of_the_rows(seed, new, monkeypatch):
@@ -292,6 +296,7 @@ def test_sums_that_are_kept_exactly_are_kept():
 # ── again ───────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("new", [False, True])
 def test_the_number_of_cores_does_not_matter(new, monkeypatch):
     files = []
@@ -303,6 +308,7 @@ def test_the_number_of_cores_does_not_matter(new, monkeypatch):
     assert not same(files[0], search(census(6_000, new=new), seed=6, sweeps=60))
 
 
+@pytest.mark.long
 def test_what_fitted_into_a_time_can_be_done_again():
     problem = census(6_000)
     limited = search(problem, seed=5, time_limit=0.5)
@@ -323,6 +329,7 @@ class Stop(KeyboardInterrupt):
     pass
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at", [1, 64, 119])
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_search_goes_on_where_it_stopped(tmp_path, at, inside, monkeypatch):

@@ -39,6 +39,7 @@ def runs(tmp_path_factory):
     return folders
 
 
+@pytest.mark.long
 def test_two_runs_are_the_same(runs, capsys):
     assert compare(*runs) == 0, capsys.readouterr().out
     ledger = (runs[0] / "ledger/releases.txt").read_text("utf-8")

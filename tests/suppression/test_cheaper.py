@@ -81,6 +81,7 @@ def test_an_attacker_of_the_test_finds_nothing_open(method: Method, seed):
     assert is_safe(asked, method(asked).suppressed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", [sequential, modular])
 def test_a_budget_ends_at_the_same_safe_pattern_every_time(method: Method):
     whole = problem(1, (4, 4, 5))
@@ -110,6 +111,7 @@ def test_work_that_saves_little_is_the_last(monkeypatch: pytest.MonkeyPatch):
     assert cost(asked, everything.suppressed) <= cost(asked, little.suppressed)
 
 
+@pytest.mark.long
 def test_where_tidying_saves_little_changes_are_looked_for_again(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cleanup, "QUANTUM", 1)
     monkeypatch.setattr(cleanup, "_WORTH", 1.0)

@@ -139,6 +139,7 @@ def test_the_nearest_movement_is_one_and_differs_least(seed: int):
     assert seen
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", [sequential, modular])
 @pytest.mark.parametrize("lie", [None, "impossible", "possible"])
 def test_patterns_are_safe_whatever_is_told(

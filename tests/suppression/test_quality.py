@@ -23,6 +23,7 @@ def ratios(quality: Any, method: str, cases: list[Any]) -> list[float]:
     return [ratio for found in quality.compare(method, cases).values() for ratio in found]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["sequential", "hypercube", "network"])
 def test_no_method_undercuts_the_optimum(quality: Any, method: str):
     """Tables of one variable, and of a list and a tree; counts and values."""

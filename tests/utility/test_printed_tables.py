@@ -51,6 +51,7 @@ def found_in(text):
     return TableDeviations(NAMES, columns, original, original + np.where(size % 2, size, -size))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "totals", "means", "mean", "exact", "largest"),
     [

@@ -62,6 +62,7 @@ def cells_of(frequencies):
     return np.concatenate(dimension), original, original + deviation
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("frequencies", "percent", "totals", "means", "mean", "exact"),
     [

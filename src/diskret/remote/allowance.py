@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import diskret.unrepeatable as unrepeatable
@@ -87,6 +88,24 @@ class Allowance:
                 "through output checking: diskret remote submit"
             )
         return len(new), left_of(access, own)
+
+    def answers(self, marks: list[str]) -> dict[str, int]:
+        """Question → its answer, where one was given, to whatever project."""
+        with store.read(self.store) as connection:
+            return Log.read(self.store, connection).answers(marks)
+
+    def keep(self, query: Query, who: str, given: Mapping[str, int]) -> dict[str, int]:
+        """Keep answers; of two that were found at once, the first one holds for both."""
+        with store.change(self.store) as connection:
+            known = Log.read(self.store, connection)
+            before = known.answers(given)
+            new = {mark: number for mark, number in given.items() if mark not in before}
+            if new:
+                answered = event(
+                    "answered", who, project=query.project, data=query.data, question=tuple(new)
+                )
+                known.add(answered, json.dumps(new))
+        return {**given, **before}
 
     def count_submission(
         self, query: Query, access: Access, who: str, result: str, text: str

@@ -54,7 +54,7 @@ def questions(shown: Figures, threshold: int) -> list[tuple[Name, Question]]:
     return found
 
 
-def compared(
+def answers(
     shown: Figures,
     blocks: Sequence[Figures | None],
     threshold: int,
@@ -62,8 +62,8 @@ def compared(
     strength: float,
     keys: SecretKeys,
     about: Sequence[object],
-) -> list[Compared]:
-    """The answers to all questions about one result.
+) -> dict[tuple[Name, Question], int]:
+    """The answer to each question about one result: its class, or -1 for no comparison.
 
     Parameters
     ----------
@@ -84,10 +84,15 @@ def compared(
         classes = len(DEVIATIONS if question == "deviation" else SIGNIFICANCES)
         draw = drawn(keys, *about, name, question, strength)
         told[name, question] = answer(votes, classes, strength, draw)
-    return [
+    return told
+
+
+def described(shown: Figures, told: Mapping[tuple[Name, Question], int]) -> tuple[Compared, ...]:
+    """Answers in words, beside what was shown."""
+    return tuple(
         Compared(name, _deviation(told, name), _significance(told, name, shown))
         for name in shown.value
-    ]
+    )
 
 
 def _vote(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from diskret.publish.store.store import Store
 from diskret.remote.registered import Access, DataSet, access_of, data_of
 
 Happened = Literal[
-    "data registered", "project registered", "asked", "compared", "submitted", "refused"
+    "data registered", "project registered", "asked", "compared", "answered", "submitted", "refused"
 ]
 
 
@@ -31,7 +31,8 @@ class RemoteEvent:
         Place in the log.
     happened
         ``"data registered"``, ``"project registered"``; ``"asked"``: a query or script was run on
-        the anonymised version; ``"compared"``: answers about the original were given;
+        the anonymised version; ``"compared"``: answers about the original were charged;
+        ``"answered"``: they were found, and are kept;
         ``"submitted"``: a result of the original was put on the checker's desk;
         ``"refused"``: an attempt that came to nothing.
     project, data
@@ -153,8 +154,18 @@ class Log:
         own = (one for one in self.events if one.project == project)
         return {digest for one in own for digest in one.question}
 
+    def answers(self, marks: Iterable[str]) -> dict[str, int]:
+        """Question → its answer, where one was given."""
+        wanted = {*marks}
+        found: dict[str, int] = {}
+        for one in self.events:
+            if one.happened == "answered" and not wanted.isdisjoint(one.question):
+                said: dict[str, int] = self._said(one)
+                found |= {mark: said[mark] for mark in wanted.intersection(said)}
+        return found
+
     def _said(self, event: RemoteEvent) -> Any:
-        return parse_json(self.kept(event), "what was registered for remote access")
+        return parse_json(self.kept(event), "an entry of the log of remote access")
 
 
 def _event(entry: Logged) -> RemoteEvent:

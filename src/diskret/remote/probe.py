@@ -1,7 +1,4 @@
-"""Tries from within whether the sandbox holds; it imports nothing of diskret, as `inside`.
-
-Prints the promises that hold.
-"""
+"""Tries from within whether the sandbox holds: run there as a script, so without diskret."""
 
 import ctypes
 import os
@@ -21,6 +18,8 @@ PROMISES = (
     "network",
     "read-only",
     "alone",
+    "nothing-left",
+    "no-rights",
     "no-namespaces",
     "no-measuring",
     "no-environment",
@@ -65,7 +64,7 @@ def no_network() -> bool:
 
 def read_only() -> bool:
     """Whether nothing but the private folder can be written to."""
-    for folder in ("/", "/usr", os.path.dirname(os.path.realpath(sys.executable))):
+    for folder in ("/", "/dev", "/usr", os.path.dirname(os.path.realpath(sys.executable))):
         try:
             os.close(os.open(os.path.join(folder, "probe"), os.O_CREAT | os.O_WRONLY))
         except OSError:
@@ -76,7 +75,12 @@ def read_only() -> bool:
 
 def alone() -> bool:
     """Whether nothing is seen of other processes, and none can be reached."""
-    return not os.path.exists("/proc/self") and os.getppid() <= 1
+    return not os.path.exists("/proc/self") and os.getpid() == 1 and os.getppid() == 0
+
+
+def no_rights() -> bool:
+    """Whether a folder cannot be put over another."""
+    return ctypes.CDLL(None).mount(b"tmpfs", b"/usr", b"tmpfs", 0, None) != 0
 
 
 def no_measuring() -> bool:
@@ -103,25 +107,38 @@ def no_environment() -> bool:
     return all(name in known or name.endswith("_NUM_THREADS") for name in os.environ)
 
 
-def main() -> None:
-    """Print the names of what holds; the limits that were asked for stand in standard input."""
-    cpu, memory, processes, files, scratch = map(int, sys.stdin.read().split())
+def nothing_left() -> bool:
+    """Whether nothing is found that an earlier run left: in folders, in memory that is shared."""
+    library = ctypes.CDLL(None)
+    found = library.shmget(4711, 4096, 0) != -1
+    library.shmget(4711, 4096, 0o1600)
+    for folder in ("/tmp", "/dev/shm", "/dev"):  # noqa: S108
+        place = os.path.join(folder, "left")
+        found = found or os.path.exists(place)
+        try:
+            os.close(os.open(place, os.O_CREAT | os.O_WRONLY))
+        except OSError:
+            continue
+    return not found
+
+
+def main(bounds: dict[str, int]) -> None:
+    """Print the names of what holds, of these limits and all else."""
+    processes, scratch = bounds["NPROC"], bounds["FSIZE"]
     held = {
-        "time": limited("RLIMIT_CPU", cpu),
-        "memory": limited("RLIMIT_AS", memory),
+        "time": limited("RLIMIT_CPU", bounds["CPU"]),
+        "memory": limited("RLIMIT_AS", bounds["AS"]),
         "processes": limited("RLIMIT_NPROC", processes) and forks_end(processes),
-        "files": limited("RLIMIT_NOFILE", files),
+        "files": limited("RLIMIT_NOFILE", bounds["NOFILE"]),
         "scratch": limited("RLIMIT_FSIZE", scratch) and small_folder(scratch),
         "network": no_network(),
         "read-only": read_only(),
         "alone": alone(),
+        "nothing-left": nothing_left(),
+        "no-rights": no_rights(),
         "no-namespaces": no_namespaces(),
         "no-measuring": no_measuring(),
         "no-environment": no_environment(),
         "no-root": os.getuid() != 0 and os.geteuid() != 0,
     }
-    print(*(name for name, one in held.items() if one))  # noqa: T201
-
-
-if __name__ == "__main__":
-    main()
+    print(*(name for name, one in held.items() if one), flush=True)  # noqa: T201

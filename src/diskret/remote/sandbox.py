@@ -1,25 +1,30 @@
 """A sandbox made of existing parts: bubblewrap, a user of its own, limits of the kernel.
 
-In it there is Python, read-only, and an empty private folder; no network, no other process, nothing
-of the host's files or environment. Where a part is missing or does not hold, nothing runs.
+In it there is Python, read-only; no network, no other process, nothing of the host's files or
+environment. It is opened once, which loads libraries, and each run in it has a world of its own
+(`inside`). Where a part is missing or does not hold, nothing runs.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import secrets
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import sysconfig
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 from diskret.errors import InputError
 from diskret.parameters import Declared, Whole
@@ -34,6 +39,8 @@ _FILTER = "the filter"
 #: Numbers of users that nobody has, below 2**31.
 _USERS = range(1_879_048_192, 2_147_000_000)
 _MEGABYTE = 1_000_000
+#: Seconds that loading libraries may take.
+_BEGIN = 120.0
 
 
 @dataclass(frozen=True)
@@ -65,13 +72,16 @@ class Limits(Declared):
 
     @property
     def bounds(self) -> dict[str, int]:
-        """Limit of the kernel, as `prlimit` calls it → its value."""
+        """Limit of the kernel, as `resource` calls it → its value."""
         return {
-            "cpu": self.seconds + 1,
-            "as": self.memory * _MEGABYTE,
-            "nproc": self.processes + 3,
-            "nofile": self.files,
-            "fsize": self.scratch * _MEGABYTE,
+            "CPU": self.seconds + 1,
+            "AS": self.memory * _MEGABYTE,
+            "NPROC": self.processes + 3,
+            "NOFILE": self.files,
+            "FSIZE": self.scratch * _MEGABYTE,
+            "CORE": 0,
+            "MEMLOCK": 0,
+            "MSGQUEUE": 0,
         }
 
 
@@ -91,28 +101,109 @@ class Ran:
     said: str = field(default="", repr=False)
 
 
-def run(script: str, records: bytes, limits: Limits, *, listen: bool = False) -> Ran:
-    """Run a script in the sandbox.
+class Sandbox:
+    """A sandbox that is open: runs in it know nothing of each other.
 
     Parameters
     ----------
-    script
-        Python.
-    records
-        An Arrow stream: what the script knows as `data`.
     limits
-        What it may use.
-    listen
-        Whether what it prints is kept: never where the records are those of the original.
+        What each run may use.
+    modules
+        Names of libraries that are loaded once for all runs.
 
     Raises
     ------
     InputError
-        The sandbox cannot be made, or does not hold: nothing was run.
+        On entering it: it cannot be made. Whether it holds, `check` tries.
     """
-    check()
-    content = struct.pack("<Q", len(script.encode())) + script.encode() + records
-    return carried_out(command(limits, _INSIDE), content, limits, listen=listen)
+
+    def __init__(self, limits: Limits, modules: Sequence[str] = ()):
+        self._limits = limits
+        self._modules = ["pandas", *modules]
+
+    def __enter__(self) -> Sandbox:
+        line = command(self._limits, _INSIDE)
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        there, here = os.pipe()
+        os.write(here, refusing())
+        os.close(here)
+        self._process = subprocess.Popen(  # noqa: S603 - the command is made here
+            [str(there) if one == _FILTER else one for one in line],
+            pass_fds=(there,),
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env={},
+            cwd="/",
+        )
+        os.close(there)
+        theirs.close()
+        self._socket.settimeout(_BEGIN)
+        try:
+            self._socket.send(json.dumps(self._modules).encode())
+            begun = self._socket.recv(10) == b"ready"
+        except OSError:
+            begun = False
+        if not begun:
+            raise InputError(f"the sandbox does not begin{self._why()}; ask for queries")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)  # it ends by itself, and all runs with it
+        _end(self._process)
+        if self._process.stderr:
+            self._process.stderr.close()
+
+    def run(
+        self, script: str, records: bytes, seconds: float | None = None, *, listen: bool = False
+    ) -> Ran:
+        """Run a script; it and all that it started end in time.
+
+        Parameters
+        ----------
+        script
+            Python.
+        records
+            An Arrow stream: what the script knows as `data`.
+        seconds
+            How long it may take; None: as long as the limits say.
+        listen
+            Whether what it prints is kept: never where the records are those of the original.
+        """
+        limit = seconds or self._limits.seconds
+        content = _in_memory(struct.pack("<Q", len(script.encode())) + script.encode() + records)
+        result, out = os.pipe()
+        said, err = os.pipe() if listen else (None, os.open(os.devnull, os.O_WRONLY))
+        asked = {
+            "seconds": limit,
+            "scratch": self._limits.scratch * _MEGABYTE,
+            "bounds": self._limits.bounds,
+        }
+        try:
+            socket.send_fds(self._socket, [json.dumps(asked).encode()], [content, out, err])
+        finally:
+            for one in (content, out, err):
+                os.close(one)
+        found: dict[str, bytes] = {}
+        threads = [_reader(found, "result", result, self._limits.output)]
+        if said is not None:
+            threads.append(_reader(found, "said", said, self._limits.output))
+        end = time.monotonic() + limit
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+        returned = found.get("result", b"")  # all of it was read if the run ended in time
+        whole = 0 < len(returned) <= self._limits.output
+        heard = found.get("said", b"")[: self._limits.output].decode(errors="replace")
+        return Ran(returned if whole else None, heard)
+
+    def _why(self) -> str:
+        _end(self._process)
+        said = self._process.stderr.read().decode(errors="replace") if self._process.stderr else ""
+        lines = said.strip().splitlines()
+        return f" ({lines[-1][:200]})" if lines else ""
 
 
 def command(limits: Limits, program: Path) -> list[str]:
@@ -123,38 +214,30 @@ def command(limits: Limits, program: Path) -> list[str]:
     InputError
         A part is missing.
     """
-    parts = {name: shutil.which(name) for name in ("bwrap", "prlimit", "setpriv")}
+    parts = {name: shutil.which(name) for name in ("bwrap", "setpriv")}
     missing = [name for name, path in parts.items() if path is None]
     if missing:
         raise InputError(
             f"scripts run in a sandbox only, and there is no {missing[0]}: install bubblewrap and "
             "util-linux, or ask for queries"
         )
-    bounds = [
-        str(parts["prlimit"]),
-        *(f"--{name}={value}" for name, value in limits.bounds.items() if name != "nproc"),
-        "--core=0",
-        "--memlock=0",
-        "--msgqueue=0",
-    ]
     places = _places(program)
     inner = [
         str(parts["bwrap"]),
         *("--unshare-all", "--unshare-user", "--disable-userns"),
         *("--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
-        *("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
+        *("--die-with-parent", "--new-session", "--clearenv"),
+        # to make namespaces of each run; no run has it
+        *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"),
         *places,
-        *("--dev", "/dev", "--seccomp", _FILTER),
-        *("--size", str(limits.scratch * _MEGABYTE), "--tmpfs", "/tmp"),  # noqa: S108 - its own
-        *("--remount-ro", "/", "--chdir", "/tmp"),  # noqa: S108
+        *("--dev", "/dev", "--remount-ro", "/dev", "--seccomp", _FILTER),
+        *("--dir", "/tmp", "--remount-ro", "/"),  # noqa: S108 - each run has its own there
         *_environment(),
-        # here, where the user's processes outside do not count
-        *(str(parts["prlimit"]), f"--nproc={limits.bounds['nproc']}"),
         sys.executable,
         *("-I", "-B", str(program)),
     ]
     if os.geteuid() != 0:
-        return [*bounds, *inner]
+        return inner
     # limits of processes do not hold for root, so a user that nobody is; bubblewrap shows that
     # user Python, which may lie where others cannot look
     user = str(secrets.choice(_USERS))
@@ -164,46 +247,7 @@ def command(limits: Limits, program: Path) -> list[str]:
         *(str(parts["setpriv"]), "--reuid", user, "--regid", user, "--clear-groups"),
         "--no-new-privs",
     ]
-    return [*outer, *bounds, *inner]
-
-
-def carried_out(line: Sequence[str], content: bytes, limits: Limits, *, listen: bool) -> Ran:
-    """Carry out a command with something to read; it and all it started end in time."""
-    there, here = os.pipe()
-    os.write(here, refusing())
-    os.close(here)
-    process = subprocess.Popen(  # noqa: S603 - the command is made here
-        [str(there) if one == _FILTER else one for one in line],
-        pass_fds=(there,),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE if listen else subprocess.DEVNULL,
-        start_new_session=True,
-        env={},
-        cwd="/",
-    )
-    os.close(there)
-    found: dict[str, bytes] = {}
-    threads = [
-        threading.Thread(target=_feed, args=(process.stdin, content), daemon=True),
-        _reader(found, "result", process.stdout, limits.output),
-        *([_reader(found, "said", process.stderr, limits.output)] if listen else []),
-    ]
-    for thread in threads:
-        thread.start()
-    late = False
-    try:
-        process.wait(limits.seconds)
-    except subprocess.TimeoutExpired:
-        late = True
-    finally:
-        _end(process)
-    for thread in threads:
-        thread.join(5)
-    result = found.get("result")
-    whole = result is not None and 0 < len(result) <= limits.output and not late
-    said = found.get("said", b"")[: limits.output].decode(errors="replace")
-    return Ran(result if whole else None, said)
+    return [*outer, *inner]
 
 
 @cache
@@ -216,12 +260,13 @@ def check() -> None:
         A part is missing, or something holds not: says which.
     """
     limits = Limits(seconds=20, processes=4)
-    asked = " ".join(map(str, limits.bounds.values())).encode()
-    made = carried_out(command(limits, _PROBE), asked, limits, listen=True)
-    held = (made.result or b"").decode(errors="replace").split()
+    text = f"{_PROBE.read_text(encoding='utf-8')}\nmain({limits.bounds})\n"
+    with Sandbox(limits) as sandbox:  # what the first run leaves, the second may find
+        first, second = (sandbox.run(text, b"", listen=True) for _ in range(2))
+    held = {*first.said.split()} & {*second.said.split()}
     broken = [one for one in probe.PROMISES if one not in held]
     if broken:
-        said = made.said.strip().splitlines()
+        said = second.said.strip().splitlines()
         more = f" ({said[-1][:200]})" if said else ""
         raise InputError(
             f"the sandbox does not hold here, so no script is run: {', '.join(broken)}{more}. "
@@ -289,24 +334,23 @@ def _environment() -> list[str]:
 # ── pipes and the end ───────────────────────────────────────────────────────────────
 
 
-def _feed(pipe: IO[bytes] | None, content: bytes) -> None:
-    try:
-        if pipe is not None:
-            pipe.write(content)
-            pipe.close()
-    except OSError:  # it ended without reading
-        return
+def _in_memory(content: bytes) -> int:
+    """A file that has no name and no place."""
+    file = os.memfd_create("records")
+    with open(file, "wb", closefd=False) as written:
+        written.write(content)
+    return file
 
 
-def _reader(
-    found: dict[str, bytes], name: str, pipe: IO[bytes] | None, most: int
-) -> threading.Thread:
+def _reader(found: dict[str, bytes], name: str, pipe: int, most: int) -> threading.Thread:
     def read() -> None:
-        if pipe is not None:
-            found[name] = pipe.read(most + 1)
-            pipe.close()  # who writes more is ended by it
+        with open(pipe, "rb") as opened:
+            found[name] = opened.read(most + 1)
+        # closed: who writes more is ended by it
 
-    return threading.Thread(target=read, daemon=True)
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    return thread
 
 
 def _end(process: subprocess.Popen[Any]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import io
 import math
+import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +25,7 @@ from diskret.remote.office import Office, State
 from diskret.remote.query import Query
 from diskret.remote.records import original_frame, version_frame
 from diskret.remote.registered import DataSet, Version, at_desk
-from diskret.remote.sandbox import Limits, check, check_hidden, run
+from diskret.remote.sandbox import Limits, Ran, Sandbox, check, check_hidden
 from diskret.remote.told import Comparison, ToCompare, comparison
 
 if TYPE_CHECKING:
@@ -33,8 +35,14 @@ if TYPE_CHECKING:
 
 #: Seconds that a run of a script may take if nothing is said.
 SECONDS = 3
-#: Seconds beside those of a script that the sandbox may take to begin and end.
-BESIDE = 1.0
+#: A run on a block may take so many times what it took on as much of the version, and a moment.
+ROOM, MOMENT = 1.5, 0.01
+#: After it comes so large a part of that time again, in which what it held is given back.
+AFTER = 0.25
+#: How often the version is run to find out how long a block takes.
+TRIED = 5
+#: Libraries that are loaded once for all blocks, where a script imports them.
+_LOADED = ("numpy", "pandas", "patsy", "scipy", "sklearn", "statsmodels")
 #: Digits of what a script returns of the original.
 _DIGITS = 5
 #: The factor within which a figure of a script is close.
@@ -66,9 +74,12 @@ class Script:
         """As what is asked of the office."""
         return Query(self.project, self.data, (), self.code)
 
-    def limits(self, data: DataSet) -> Limits:
-        """What a run may use."""
-        return Limits(seconds=self.seconds, memory=data.memory, processes=data.processes)
+    def sandbox(self, data: DataSet) -> Sandbox:
+        """Where it runs: tried once, and with what it imports loaded."""
+        check_hidden(Path(data.original))
+        check()
+        limits = Limits(seconds=self.seconds, memory=data.memory, processes=data.processes)
+        return Sandbox(limits, imported(self.code))
 
     @property
     def canonical(self) -> str:
@@ -78,12 +89,13 @@ class Script:
 
 @dataclass(frozen=True, eq=False)
 class ScriptShown:
-    """What a script shows on the anonymised version: results, and all that it printed."""
+    """What a script shows on the anonymised version: results, all that it printed, its time."""
 
     script: Script
     version: str
     figures: Mapping[str, Figures]
     said: str
+    seconds: float
 
 
 def ask_script(office: Office, script: Script, *, who: str) -> ScriptShown:
@@ -96,7 +108,8 @@ def ask_script(office: Office, script: Script, *, who: str) -> ScriptShown:
         error is told, for it is one about the anonymised version.
     """
     _, data, version = office.allowance.allowed(script.query, who)
-    shown = _shown(script, data, version)
+    with script.sandbox(data) as sandbox:
+        shown = _shown(sandbox, script, version, version_frame(version, data))
     office.allowance.note("asked", who, script.query, ", ".join(shown.figures), said=script.code)
     return shown
 
@@ -107,9 +120,9 @@ def compare_script(office: Office, script: Script, *, who: str) -> Comparison:
     An answer to a script costs as many answers to queries as the square of `blocks` divided by
     `script_blocks`, and is as clear.
 
-    Each block runs in a sandbox of its own, one after the other at fixed times, so neither result
-    nor duration of one can depend on another, and the answer comes when it was known to come: after
-    the number of blocks times the seconds of the script and one more.
+    Each block runs by itself, one after the other at fixed times, so neither result nor duration of
+    one can depend on another, and the answer comes when it was known to come. How long a block may
+    take follows from as many records of the anonymised version.
 
     Raises
     ------
@@ -119,33 +132,40 @@ def compare_script(office: Office, script: Script, *, who: str) -> Comparison:
         As for `ask_script`.
     """
     access, data, version = office.allowance.allowed(script.query, who)
-    shown = _shown(script, data, version)
     blocks = data.script_blocks
     # fewer votes say as much as many where each counts for more, and is charged for it
     strength = access.strength * max(1.0, data.blocks / blocks)
     about = data.mark, version.digest, script.canonical
-    results = {
-        name: ToCompare(one, (*about, name), 1, _WITHIN) for name, one in shown.figures.items()
-    }
+    frame = version_frame(version, data)
+    with script.sandbox(data) as sandbox:
+        shown = _shown(sandbox, script, version, frame)
+        results = {
+            name: ToCompare(one, (*about, name), 1, _WITHIN) for name, one in shown.figures.items()
+        }
 
-    def votes(frame: pd.DataFrame, block: NDArray[np.intp]) -> dict[str, list[Figures | None]]:
-        columns = _columns(version, data)
-        parts = [frame.loc[block == number, columns] for number in range(blocks)]
-        found = _of_blocks(script, data, [_arrow(one) for one in parts])
-        return {name: [None if one is None else one.get(name) for one in found] for name in results}
+        def votes(
+            original: pd.DataFrame, block: NDArray[np.intp]
+        ) -> dict[str, list[Figures | None]]:
+            part = _arrow(frame.iloc[::blocks])
+            each = _time_of(sandbox, script, part, shown.seconds)
+            parts = [original.loc[block == number, frame.columns] for number in range(blocks)]
+            found = _of_blocks(sandbox, script, [_arrow(one) for one in parts], each)
+            return {
+                name: [None if one is None else one.get(name) for one in found] for name in results
+            }
 
-    return comparison(
-        office.allowance,
-        office.keys,
-        script.query,
-        who,
-        access,
-        data,
-        results,
-        votes,
-        blocks,
-        strength,
-    )
+        return comparison(
+            office.allowance,
+            office.keys,
+            script.query,
+            who,
+            access,
+            data,
+            results,
+            votes,
+            blocks,
+            strength,
+        )
 
 
 def submit_script(
@@ -164,54 +184,94 @@ def submit_script(
         The script has no such result on the anonymised version, or as for `ask_script`.
     """
     access, data, version = office.allowance.allowed(script.query, who)
-    shown = _shown(script, data, version)
-    if result not in shown.figures:
-        raise InputError(f"the script has no result {result!r}")
-    office.allowance.count_submission(script.query, access, who, result, script.code)
-    frame = original_frame(data, office.keys)
+    frame = version_frame(version, data)
+    with script.sandbox(data) as sandbox:
+        shown = _shown(sandbox, script, version, frame)
+        if result not in shown.figures:
+            raise InputError(f"the script has no result {result!r}")
+        office.allowance.count_submission(script.query, access, who, result, script.code)
+        original = original_frame(data, office.keys)
+        content = _arrow(original[[*frame.columns]])
+        each = _with_room(script, shown.seconds, 0.5)
+        [found] = _of_blocks(sandbox, script, [content], each)
     place = at_desk(script.project, script.data)
-    [found] = _of_blocks(script, data, [_arrow(frame[_columns(version, data)])])
     if found is None or result not in found:
         office.allowance.note("refused", who, script.query, f"failed: {result}", said=script.code)
         return "waiting"
-    project = Project.open(place, office.place, frame, keys=office.keys, wait=office.wait)
+    project = Project.open(place, office.place, original, keys=office.keys, wait=office.wait)
     checked = project.check(unread, _frame(found[result], shown.figures[result]))
     project.submit(checked, result, request=request, who=who)
     return "waiting"
 
 
-def _shown(script: Script, data: DataSet, version: Version) -> ScriptShown:
-    check_hidden(Path(data.original))
-    frame = version_frame(version, data)
-    ran = run(script.code, _arrow(frame), script.limits(data), listen=True)
+def imported(code: str) -> list[str]:
+    """The modules of known libraries that a script imports at its beginning, to be loaded before.
+
+    >>> imported("import os, scipy.stats; from statsmodels.formula.api import ols")
+    ['scipy.stats', 'statsmodels.formula.api']
+    """
+    try:
+        lines = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []  # what is wrong with it shows when it is run
+    found: list[str] = []
+    for line in lines:
+        if isinstance(line, ast.Import):
+            found += [one.name for one in line.names]
+        elif isinstance(line, ast.ImportFrom) and line.module and not line.level:
+            found.append(line.module)
+    return [one for one in found if one.partition(".")[0] in _LOADED]
+
+
+def _shown(sandbox: Sandbox, script: Script, version: Version, frame: pd.DataFrame) -> ScriptShown:
+    began = time.monotonic()
+    ran = sandbox.run(script.code, _arrow(frame), listen=True)
+    seconds = time.monotonic() - began
     if ran.result is None:
         said = ran.said.strip().splitlines()
         why = said[-1] if said else f"it took more than {script.seconds} seconds, or gave too much"
         raise InputError(f"the script failed on the anonymised version: {why}")
-    return ScriptShown(script, version.name, read_results(ran.result, len(frame)), ran.said)
+    figures = read_results(ran.result, len(frame))
+    return ScriptShown(script, version.name, figures, ran.said, seconds)
+
+
+def _time_of(sandbox: Sandbox, script: Script, part: bytes, whole: float) -> float:
+    """Seconds for each block: what a part of the version as large as a block says, with room.
+
+    Where the script fails on such a part, what it took on the `whole` version.
+    """
+    took: list[float] = []
+    for _ in range(TRIED):
+        began = time.monotonic()
+        if sandbox.run(script.code, part).result is None:
+            took = [whole]
+            break
+        took.append(time.monotonic() - began)
+    return _with_room(script, statistics.median(took), MOMENT)
+
+
+def _with_room(script: Script, took: float, moment: float) -> float:
+    return min(ROOM * took + moment, float(script.seconds))
 
 
 def _of_blocks(
-    script: Script, data: DataSet, blocks: list[bytes]
+    sandbox: Sandbox, script: Script, blocks: Sequence[bytes], each: float
 ) -> list[Mapping[str, Figures] | None]:
     """The results of each block; one begins when its time has come, whatever the one before did."""
-    check()
-    found: list[Mapping[str, Figures] | None] = []
+    found: list[Ran] = []
+    slot = each * (1 + AFTER) + MOMENT
     began = time.monotonic()
     for number, content in enumerate(blocks, start=1):
-        ran = run(script.code, content, script.limits(data))
-        try:
-            found.append(None if ran.result is None else read_results(ran.result, 0))
-        except DiskretError:
-            found.append(None)
-        end = began + number * (script.seconds + BESIDE)
-        time.sleep(max(0.0, end - time.monotonic()))
-    return found
+        found.append(sandbox.run(script.code, content, each))
+        time.sleep(max(0.0, began + number * slot - time.monotonic()))
+    return [_read(one) for one in found]
 
 
-def _columns(version: Version, data: DataSet) -> list[str]:
-    """The columns that a script sees, of the original too: those of the version."""
-    return [*version_frame(version, data).columns]
+def _read(ran: Ran) -> Mapping[str, Figures] | None:
+    try:
+        return None if ran.result is None else read_results(ran.result, 0)
+    except DiskretError:
+        return None
 
 
 def _arrow(frame: pd.DataFrame) -> bytes:

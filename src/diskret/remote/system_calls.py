@@ -1,7 +1,8 @@
 """Calls to the kernel that the sandbox refuses, as a program for its filter.
 
-What they tell or keep would reach from one run to the next: how busy the machine is, keys that the
-kernel keeps, other processes. Programs are those of classic BPF, see seccomp(2).
+What they tell or keep would reach from one run to the next: how busy the machine is, which files
+are in memory, keys that the kernel keeps, other processes. Programs are those of classic BPF, see
+seccomp(2).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ _CALLS: dict[str, tuple[int, dict[str, int]]] = {
     "x86_64": (
         0xC000003E,
         {
+            "mincore": 27,
             "sysinfo": 99,
             "ptrace": 101,
             "syslog": 103,
@@ -28,8 +30,10 @@ _CALLS: dict[str, tuple[int, dict[str, int]]] = {
             "kcmp": 312,
             "bpf": 321,
             "userfaultfd": 323,
+            "preadv2": 327,
             "io_uring_setup": 425,
             "pidfd_open": 434,
+            "cachestat": 451,
         },
     ),
     "aarch64": (
@@ -41,14 +45,17 @@ _CALLS: dict[str, tuple[int, dict[str, int]]] = {
             "add_key": 217,
             "request_key": 218,
             "keyctl": 219,
+            "mincore": 232,
             "perf_event_open": 241,
             "process_vm_readv": 270,
             "process_vm_writev": 271,
             "kcmp": 272,
             "bpf": 280,
             "userfaultfd": 282,
+            "preadv2": 286,
             "io_uring_setup": 425,
             "pidfd_open": 434,
+            "cachestat": 451,
         },
     ),
 }

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diskret.keys import SecretKeys
 from diskret.remote.allowance import Allowance, question_mark
-from diskret.remote.compare import Compared, compared, questions
+from diskret.remote.compare import Compared, answers, described, questions
 from diskret.remote.figures import Figures
 from diskret.remote.query import Query
 from diskret.remote.records import block_of, original_frame
@@ -77,6 +77,10 @@ def comparison(
 ) -> Comparison:
     """Charge the questions about some results, let the blocks of the original vote, draw answers.
 
+    An answer is kept, and told again when the question is: a script may show something else each
+    time, or lose votes because the machine is busy, and many answers to one question would tell
+    more than the one that is charged.
+
     Parameters
     ----------
     allowance, keys
@@ -96,25 +100,34 @@ def comparison(
         The project, or all projects on this data set, had as many answers as they may.
     """
     marks = {
-        question_mark(*one.about, question, strength, blocks): None
-        for one in results.values()
-        for question in questions(one.shown, one.fewest)
+        result: {
+            question: question_mark(*one.about, question, strength, blocks)
+            for question in questions(one.shown, one.fewest)
+        }
+        for result, one in results.items()
     }
-    new, left = allowance.charge(query, ", ".join(results), access, data, [*marks], who, strength)
-    frame = original_frame(data, keys)
-    found = votes(frame, block_of(frame, data.unit, blocks, keys, data.name))
-    told = {
-        name: tuple(
-            compared(
+    asked = [*dict.fromkeys(mark for own in marks.values() for mark in own.values())]
+    new, left = allowance.charge(query, ", ".join(results), access, data, asked, who, strength)
+    known = allowance.answers(asked)
+    if len(known) < len(asked):
+        frame = original_frame(data, keys)
+        found = votes(frame, block_of(frame, data.unit, blocks, keys, data.name))
+        given = {
+            marks[result][question]: number
+            for result, one in results.items()
+            for question, number in answers(
                 one.shown,
-                found[name],
+                found[result],
                 one.fewest,
                 one.within,
                 strength,
                 keys,
                 (*one.about, blocks),
-            )
-        )
-        for name, one in results.items()
+            ).items()
+        }
+        known = allowance.keep(query, who, given)
+    told = {
+        result: described(one.shown, {at: known[mark] for at, mark in marks[result].items()})
+        for result, one in results.items()
     }
     return Comparison(told, new, left)

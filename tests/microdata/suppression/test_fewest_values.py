@@ -70,6 +70,7 @@ def small_files(number, most):
         yield np.stack([random.integers(0, random.integers(2, 5), n) for _ in range(m)], 1), k
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "most"), [(25, 13), pytest.param(200, 26, marks=pytest.mark.slow)]
 )
