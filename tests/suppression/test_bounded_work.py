@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from diskret.suppression import (
     Method,
     Problem,
     blame,
+    blocks,
     greedy,
     hypercube,
     linear,
@@ -23,6 +25,7 @@ from diskret.suppression import (
     optimal,
     sequential,
 )
+from diskret.suppression.changes import Part, checked
 from diskret.suppression.linear import Program
 
 METHODS: list[Method] = [sequential, modular, hypercube, optimal]
@@ -90,6 +93,14 @@ def no_pivots(patch: pytest.MonkeyPatch) -> None:
 def no_pivots_and_no_cubes(patch: pytest.MonkeyPatch) -> None:
     no_pivots(patch)
     patch.setattr(greedy, "hide_in_cubes", lambda *_: [])
+    patch.setattr(blocks, "hide_in_cubes", lambda *_: [])
+
+
+def no_work(patch: pytest.MonkeyPatch) -> None:
+    """One programme for each block and each table, then cubes."""
+    for name in ("_WORK", "_WORK_OF_A_CELL"):
+        patch.setattr(blocks, name, 0)
+    patch.setattr(greedy, "_WORK", 0)
 
 
 def no_turns(patch: pytest.MonkeyPatch) -> None:
@@ -99,7 +110,7 @@ def no_turns(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("lack", [no_pivots, no_pivots_and_no_cubes, no_turns])
+@pytest.mark.parametrize("lack", [no_pivots, no_pivots_and_no_cubes, no_work, no_turns])
 @pytest.mark.parametrize("integer", [True, False])
 def test_patterns_are_safe_and_bounds_true_however_little_work_is_allowed(
     lack: Callable[[pytest.MonkeyPatch], None],
@@ -182,3 +193,17 @@ def test_network_is_as_safe(monkeypatch: pytest.MonkeyPatch):
     problem = problem_of(with_totals(leaves, sizes), sizes)
     no_pivots(monkeypatch)
     assert is_safe(problem, network(problem).suppressed)
+
+
+@pytest.mark.parametrize("divisor", [7, 61, 67 * 61])
+def test_a_fraction_becomes_a_change_whatever_its_denominator(divisor: int):
+    """67 z0 = z1, and 61 z2 = z0: no small multiple of it is whole."""
+    first = 67 if divisor > 67 else divisor
+    equations = sparse.csr_array(np.array([[first, -1, 0], [-1, 0, divisor // first]]))
+    room, none = np.full(3, 9.0), np.zeros(3, dtype=np.int64)
+    here = Part(np.arange(3), equations, room, room, none, none[:2], False, 1.0)
+    proposal = np.array([1 / first, 1.0, 1 / divisor])
+    assert [c.divisor for c in checked(here, proposal)] == [divisor]
+    [change] = checked(here, proposal)
+    assert change.step.tolist() == [divisor // first, divisor, 1]
+    assert bool(list(checked(replace(here, whole=True), proposal))) is (divisor <= 60)

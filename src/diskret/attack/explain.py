@@ -349,7 +349,7 @@ def _possible(
     """Whole numbers that satisfy equations and bounds, if some are found."""
     directions = np.random.default_rng(0).integers(-9, 10, (_VERTICES, len(lower)))
     try:
-        programme = LinearProgramme(matrix, right, lower, upper)
+        programme = LinearProgramme(matrix, right, lower, upper, bounded=True)
         point = programme.farthest_whole(0, 0, _NODES)
         for direction in directions.astype(np.float64):
             if point is not None and point.denominator == 1:

@@ -113,6 +113,7 @@ class Search:
             np.concatenate((up, down, [need])),
             zero,
             self.deadline,
+            bounded=True,
         )
         price = np.append(-np.ones(2 * n), _WORTH)
         only = np.append(np.zeros(2 * n), 1.0)
@@ -175,6 +176,7 @@ class Search:
             np.append(low[window], -UNKNOWN),
             np.append(high[window], end),
             deadline=self.deadline,
+            bounded=True,
         )
         direction = np.append(np.zeros(len(window)), 1.0)
         with suppress(ContradictionError, ProofError):

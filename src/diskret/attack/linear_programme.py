@@ -71,6 +71,8 @@ class LinearProgramme:
 
     centre: a solution near which to begin, where one is known, ``(n,)``, int64.
     deadline: questions that are not answered by then end with `OutOfTime`.
+    bounded: whether one that takes too much work ends with `OutOfWork`, a `ProofError`. Only for
+        questions that need no answer, never for intervals: everybody has to find the same.
     """
 
     def __init__(
@@ -81,8 +83,9 @@ class LinearProgramme:
         upper: NDArray[np.int64],
         centre: NDArray[np.int64] | None = None,
         deadline: Deadline = NEVER,
+        bounded: bool = False,
     ):
-        self.deadline = deadline
+        self.deadline, self.bounded = deadline, bounded
         self.matrix, self.right = matrix, right
         self.lower, self.upper = lower.copy(), upper.copy()
         if centre is None:
@@ -135,9 +138,8 @@ class LinearProgramme:
         self._direction = nowhere
         for option, value in {"solver": "ipm", "presolve": "on"}.items():
             self._solver.setOptionValue(option, value)
-        run_in_time(
-            self._solver, self.deadline
-        )  # whatever it says: the simplex method goes on from there
+        run_in_time(self._solver, self.deadline)
+        # whatever it says: the simplex method goes on from there
         for option in ("solver", "presolve"):
             self._solver.setOptionValue(option, _LINEAR[option])
         return self.farthest(nowhere)
@@ -223,7 +225,7 @@ class LinearProgramme:
         every = np.arange(n, dtype=np.int32)
         solver.changeColsCost(n, every, -direction[among])
         solver.changeColsIntegrality(n, every, np.ones(n, dtype=np.uint8))
-        status = run_in_time(solver, self.deadline)
+        status = run_in_time(solver, self.deadline, whole=True)
         steps = np.array(solver.getSolution().col_value)
         if len(steps) < n or not np.all(np.isfinite(steps)):
             return status, None
@@ -239,15 +241,18 @@ class LinearProgramme:
         _set_bounds(self._solver, self.lower, self.upper, centre, rest, scale)
 
     def _run(self) -> tuple[bool, NDArray[np.float64]]:
-        status = run_in_time(self._solver, self.deadline)  # read before any change resets it
+        status = self._look()  # read before any change resets it
         if status not in (Status.kOptimal, Status.kUnbounded):
             self._solver.clearSolver()  # a second opinion, without the basis
-            status = run_in_time(self._solver, self.deadline)
+            status = self._look()
         if status == Status.kInfeasible:
             raise ContradictionError("no values satisfy all equations and bounds")
         if status not in (Status.kOptimal, Status.kUnbounded):
             raise ProofError(f"the linear solver ended without an answer ({status})")
         return status == Status.kOptimal, np.array(self._solver.getSolution().col_value)
+
+    def _look(self) -> Status:
+        return run_in_time(self._solver, self.deadline, bounded=self.bounded)
 
     # ── exact again ─────────────────────────────────────────────────────────────────
 

@@ -159,6 +159,7 @@ class Republished:
                 self.reduced.lower[members],
                 self.reduced.upper[members],
                 centre,
+                bounded=True,
             )
             setting = self.setting
             return search(programme, setting.whole, setting.far, asked, wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack.exact import LIMIT
-from diskret.attack.solver import Status, run_in_time, solver_of
+from diskret.attack.solver import OutOfWork, Status, run_in_time, solver_of
 from diskret.deadline import NEVER, Deadline
 
 #: Nobody needs cells to move more often as far as the one that is asked about.
@@ -104,7 +105,9 @@ class Shortest:
         at = np.concatenate((cells, cells + self._n)).astype(np.int32)
         solver.addRow(need / unit, np.inf, len(at), at, np.append(ones, -ones))
         solver.clearSolver()  # the slack basis is nearer than that of another question
-        status = run_in_time(solver, self._deadline)
+        status = Status.kIterationLimit
+        with suppress(OutOfWork):
+            status = run_in_time(solver, self._deadline, bounded=True)
         none = status in (Status.kInfeasible, Status.kUnboundedOrInfeasible)
         self.weights = self._reason(cells, signs) if none else None
         value = np.array(solver.getSolution().col_value)

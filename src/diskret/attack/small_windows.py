@@ -151,6 +151,7 @@ def show(
         everything = np.arange(n)
         mine = np.isin(everything, left)
         all_of_it = programme(deadline)
+        all_of_it.bounded = True
         with suppress(ContradictionError, ProofError, OutOfTime):
             all_of_it.begin()
         questions = _Questions(all_of_it, shown.at(everything, mine), whole)
@@ -220,6 +221,7 @@ class _Windows:
             np.where(high < base + room, high, base + room),
             base,
             self._deadline,
+            bounded=True,
         )
         return [(window, point) for point in _Questions(programme, shown, self.whole).settle()]
 

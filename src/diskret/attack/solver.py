@@ -12,10 +12,23 @@ import numpy as np
 from scipy import sparse
 
 from diskret.deadline import Deadline, out_of_time
+from diskret.errors import ProofError
 
 Status = highspy.HighsModelStatus
 #: Seconds by which clocks may differ.
 _GRACE = 0.05
+#: Steps for one answer, which take about five seconds: so many pivots in a small programme, half as
+#: many in one of so many columns; and in whole numbers turns of the search times columns, and turns
+#: at least, as fewer only prepare it.
+_PIVOTS, _WIDE = 200_000, 50_000
+_TURNS, _FEWEST_TURNS = 500_000, 20
+
+
+class OutOfWork(ProofError):
+    """One answer took all the work that it is allowed; this says nothing of what there is.
+
+    Work is counted in steps, so it ends at the same place on every computer.
+    """
 
 
 class _Quiet(highspy.Highs):
@@ -52,14 +65,47 @@ def solver_of(matrix: sparse.csr_array | sparse.csc_array, price: float, **optio
     return found
 
 
-def run_in_time(solver: Any, deadline: Deadline) -> Status:
-    """Search until the deadline; raises `OutOfTime` if there is no answer by then."""
+def run_in_time(
+    solver: Any, deadline: Deadline, *, bounded: bool = False, whole: bool = False
+) -> Status:
+    """Search until the deadline.
+
+    bounded: whether an answer in fractions may take a counted amount of work only.
+    whole: whether some unknowns are whole numbers: work is bounded, and what was found counts.
+
+    Raises `OutOfTime` if there is no answer by the deadline, `OutOfWork` if work runs out.
+    """
     if deadline.limited:
         deadline.check()
         left = max(deadline.seconds(), 0.0) + _GRACE
         solver.setOptionValue("time_limit", solver.getRunTime() + left)
-    solver.run()
+    if whole:
+        _run_whole(solver)
+    else:
+        pivots = int(_PIVOTS / (1 + solver.getNumCol() / _WIDE)) if bounded else highspy.kHighsIInf
+        solver.setOptionValue("simplex_iteration_limit", pivots)
+        solver.run()
     status = solver.getModelStatus()
     if status == Status.kTimeLimit:
         raise out_of_time()
+    if status == Status.kIterationLimit:
+        raise OutOfWork("a linear programme took all the work that it is allowed")
     return status
+
+
+def _run_whole(solver: Any) -> None:
+    """Search in whole numbers; interrupted where it asks for one turn too many."""
+    left = max(_TURNS // max(solver.getNumCol(), 1), _FEWEST_TURNS)
+
+    def another(event: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            event.interrupt()
+
+    asked = solver.cbMipInterrupt
+    asked.subscribe(another)
+    try:
+        solver.run()
+    finally:
+        asked.unsubscribe(another)

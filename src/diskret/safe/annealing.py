@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +15,19 @@ from diskret.errors import InputError
 from diskret.parallel import cores
 from diskret.progress import Progress
 from diskret.safe.checkpoint import Checkpoint, Standing, caps
-from diskret.safe.costs import SCALE
+from diskret.safe.costs import SCALE, Margin
 from diskret.safe.layout import Layout
 from diskret.safe.potential import Potential, potential
 from diskret.safe.problem import SafeFile, SafeProblem
 
 #: Temperature and wall stay as they are during a stage, and come down from one to the next.
 STAGES = 60
-#: Temperature for each table at first and at last, and the least.
-_HEAT = (1.2, 0.03)
+#: The least temperature.
 _COLD = 0.2
-#: Where the wall is, as a share of the largest deviation.
-_WALL = (1.0, 0.5)
 #: If new combinations may come up, they do after so many stages.
 _FAITHFUL = 30
-_HEAT_NEW = (0.05, 0.01)
-_WALL_NEW = (0.7, 0.3)
-#: How much more tables of one variable weigh, which are few and looked at most; and if new
-#: combinations may come up, because exchanges leave most of these tables as they are.
-_MARGIN = (3.0, 40.0)
+#: Tables of one variable weigh at least so much more than others.
+_LIGHT = 3.0
 #: Neighbours in the order of a sweep that a row is changed together with.
 _WINDOW = 6
 #: Rows that are looked at together, at least and at most, and how many times more in parallel.
@@ -43,6 +38,33 @@ _FAR = 12
 #: worth while are tried seldom, but at least so often.
 _RARELY = 0.02
 _WORTH = 300.0
+
+
+class _Phase(NamedTuple):
+    """How stages that follow each other go; pairs are at first and at last.
+
+    `heat`: temperature for each table.
+    `wall`: where the wall is, as a share of the largest deviation.
+    `margin`: how much more tables of one variable weigh, which are few and looked at most; for each
+        table, because that many others stand against them.
+    `late`: the share of the phase after which this begins to change.
+    `own`: whether these tables have their own wall, by their own largest deviation.
+    """
+
+    heat: tuple[float, float]
+    wall: tuple[float, float]
+    margin: tuple[float, float]
+    late: float = 0.0
+    own: tuple[float, float] | None = None
+
+
+#: Without new combinations: tables of one variable are repaired when the others hardly move.
+_ALONE = _Phase((1.2, 0.05), (1.0, 0.4), (0.007, 0.5), 0.75)
+#: With new ones, before they come up: a value that is gone then cannot come back.
+_BEFORE = _Phase((1.2, 0.03), (1.0, 0.5), (0.007, 0.25))
+#: And afterwards: exchanges leave most tables of one variable as they are, and records are handed
+#: over at first, so that these tables come first and stay.
+_NEW = _Phase((0.05, 0.01), (0.7, 0.3), (0.5, 0.1), own=(0.5, 0.3))
 
 
 @dataclass(frozen=True)
@@ -200,14 +222,26 @@ class Run:
     def _prices(self, stage: int, new: bool) -> tuple[Potential, float]:
         """What deviations cost in a stage, and the temperature."""
         first, last = (_FAITHFUL, STAGES) if new else (0, _FAITHFUL if self.problem.new else STAGES)
+        phase = _NEW if new else _BEFORE if self.problem.new else _ALONE
         share = (stage - first) / (last - first - 1)
-        heats, walls = (_HEAT_NEW, _WALL_NEW) if new else (_HEAT, _WALL)
-        heat = heats[0] * (heats[1] / heats[0]) ** share * len(self.problem.tables)
-        wall = (walls[0] + (walls[1] - walls[0]) * share) * max(self.trace[-1][1], 1)
-        minimum = self.problem.minimum
-        margin = _MARGIN[new]
-        costs = potential(self.laid, minimum, wall * 3 / minimum, margin)
+        late = max(0.0, (share - phase.late) / (1 - phase.late))
+        heat = _towards(phase.heat, share) * len(self.problem.tables)
+        unit = self.problem.minimum / 3
+        wall = _between(phase.wall, share) * max(self.trace[-1][1], 1)
+        own = wall
+        if phase.own is not None:
+            own = _between(phase.own, share) * max(self._largest_of_margins(), 1)
+        weight = max(_towards(phase.margin, late) * len(self.problem.tables), _LIGHT)
+        margin = Margin(weight, own / unit)
+        costs = potential(self.laid, self.problem.minimum, wall / unit, margin)
         return costs, max(heat, _COLD) * SCALE
+
+    def _largest_of_margins(self) -> int:
+        """Largest abs(d) - w in tables of one variable."""
+        laid, sums = self.laid, self.laid.sums
+        off = (np.abs(self.deviation) - laid.allowance)[laid.margin]
+        over = sums.over(self.off)[sums.margin]
+        return int(np.concatenate([off, over]).max(initial=0))
 
     def _figures(self) -> tuple[int, int, float]:
         """Sweeps so far, the largest abs(d) - w and the mean of abs(d)."""
@@ -308,6 +342,15 @@ class _Room:
             np.empty((most, 4), dtype=np.int64),
             np.empty(most),
         )
+
+
+def _between(ends: tuple[float, float], share: float) -> float:
+    return ends[0] + (ends[1] - ends[0]) * share
+
+
+def _towards(ends: tuple[float, float], share: float) -> float:
+    """Between two numbers, by equal factors."""
+    return ends[0] * (ends[1] / ends[0]) ** share
 
 
 def _order(

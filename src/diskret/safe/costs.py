@@ -1,5 +1,7 @@
 """What deviations cost in the search: squares, and a wall beyond an admissible error."""
 
+from typing import NamedTuple
+
 #: Costs are whole numbers, so that sums do not depend on their order: so many for a cost of 1.
 SCALE = 64
 #: Logarithm of the factor by which the wall grows with each unit of deviation.
@@ -14,3 +16,14 @@ USUAL = 12.0
 EXACT = 1e4
 #: What must not be costs so much.
 NEVER = 1 << 29
+
+
+class Margin(NamedTuple):
+    """How tables of one variable are treated.
+
+    `weight`: squares of their deviations weigh so much more.
+    `wall`: their admissible error, in thirds of the minimum.
+    """
+
+    weight: float
+    wall: float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -94,6 +95,12 @@ class Layout:
     allowance: NDArray[np.int64]
     exact: NDArray[np.int64]
     sums: Sums
+
+    @cached_property
+    def margin(self) -> NDArray[np.bool_]:
+        """Which of the cells that are looked at belong to a table of one variable, ``(C,)``."""
+        kind = self.rest[self.seen].astype(np.int64) // (2 * self.half)
+        return np.array([one.margin for one in self.kinds], dtype=np.bool_)[kind]
 
     @property
     def weight(self) -> NDArray[np.float64]:

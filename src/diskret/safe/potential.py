@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.safe.costs import EXACT, HEIGHT, NEVER, SCALE, STEEP, TOP, USUAL
+from diskret.safe.costs import EXACT, HEIGHT, NEVER, SCALE, STEEP, TOP, USUAL, Margin
 from diskret.safe.layout import Layout
 from diskret.safe.sums import SumPrices
 
@@ -29,12 +29,14 @@ class Potential:
     sums: SumPrices
 
 
-def potential(laid: Layout, minimum: int, wall: float | None, margin: float = 1.0) -> Potential:
+def potential(
+    laid: Layout, minimum: int, wall: float | None, margin: Margin | None = None
+) -> Potential:
     """Costs of deviations.
 
     `minimum`: deviations are measured in thirds of it. `wall`: admissible error in these units,
-    beyond which costs grow exponentially; None: no wall. `margin`: squares of tables of one
-    variable weigh so much more. Kinds of cells in `laid` are followed by those that are empty and
+    beyond which costs grow exponentially; None: no wall. `margin`: how tables of one variable are
+    treated; None: as all others. Kinds of cells in `laid` are followed by those that are empty and
     stay so.
 
     A cell costs w·(d² + h·exp(s·(abs(d) - wall))). Squares bring the mean down, the wall the
@@ -43,6 +45,7 @@ def potential(laid: Layout, minimum: int, wall: float | None, margin: float = 1.
     """
     kinds, half = laid.kinds, laid.half
     unit = minimum / 3
+    margin = Margin(1.0, wall or 0.0) if margin is None else margin
     far = max(16, 2 * minimum)
     d = np.arange(-half, half) / unit
     slope = np.zeros((len(kinds) + 1, 2 * half, 4))
@@ -50,11 +53,11 @@ def potential(laid: Layout, minimum: int, wall: float | None, margin: float = 1.
     energy[-1, half] = 0
     for k, kind in enumerate(kinds):
         allowance = kind.allowance / unit
-        weight = (USUAL / max(USUAL + allowance, 1.0)) ** 2 * (margin if kind.margin else 1)
+        weight = (USUAL / max(USUAL + allowance, 1.0)) ** 2 * (margin.weight if kind.margin else 1)
         height = 0.0 if wall is None else HEIGHT
         if kind.exact or kind.free:
             weight, height = (EXACT if kind.exact else 1 / SCALE), 0.0
-        limit = (wall or 0.0) + allowance
+        limit = (margin.wall if kind.margin else wall or 0.0) + allowance
         up = height * np.exp(np.minimum(STEEP * (d - limit), TOP))
         down = height * np.exp(np.minimum(STEEP * (-d - limit), TOP))
         slope[k] = np.stack([2 * weight * d / unit, weight / unit**2 + 0 * d, up, down], axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.safe.cells import Cells
-from diskret.safe.costs import EXACT, HEIGHT, USUAL
+from diskret.safe.costs import EXACT, HEIGHT, USUAL, Margin
 from diskret.safe.problem import SafeProblem
 
 #: Weight of a cell that has to stay empty.
@@ -77,15 +77,15 @@ class Sums:
     def __len__(self) -> int:
         return len(self.maps.base)
 
-    def prices(self, unit: float, wall: float | None, margin: float) -> SumPrices:
+    def prices(self, unit: float, wall: float | None, margin: Margin) -> SumPrices:
         """What deviations cost; the arguments are as in `diskret.safe.potential.potential`."""
         weight, height = np.full(self.size, EMPTY), np.zeros(self.size)
         walls, units = np.zeros(self.size), np.ones(self.size)
         allowance = self.allowance / self.usual / unit
         eased = (USUAL / np.maximum(USUAL + allowance, 1.0)) ** 2
-        weight[self.seen] = eased * np.where(self.margin, margin, 1.0)
+        weight[self.seen] = eased * np.where(self.margin, margin.weight, 1.0)
         height[self.seen] = 0.0 if wall is None else HEIGHT
-        walls[self.seen] = (wall or 0.0) + allowance
+        walls[self.seen] = np.where(self.margin, margin.wall, wall or 0.0) + allowance
         units[self.seen] = unit * self.usual
         kept = self.exact[weight[self.exact] != EMPTY]
         weight[kept], height[kept] = EXACT, 0.0

@@ -15,6 +15,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.parallel import in_order
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach, part_of
+from diskret.suppression.cubes import hide_in_cubes
 from diskret.suppression.problem import Problem
 from diskret.suppression.search import Search, fulfil
 from diskret.tables import Dimension
@@ -142,8 +143,23 @@ def _below(tree: Hierarchy) -> list[NDArray[np.int64]]:
 #: Of all cells; blocks that are larger are left to programs of the whole table.
 _SHARE = 0.5
 
-#: Changes, the groups that they do not protect, and those of them that are not asked for again.
-_Found = tuple[list[Change], list[int], set[int]]
+#: Work (see `Program`) for all answers, at least, which takes some two minutes, and for each cell.
+#: What there is no work for is left to cubes.
+_WORK, _WORK_OF_A_CELL = 10**10, 5 * 10**4
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What one block gave.
+
+    `changes`: in the order found. `failed`: groups that they do not protect. `given_up`: those of
+    them that are not asked for again, as more groups take still more. `work`: see `Program`.
+    """
+
+    changes: list[Change]
+    failed: list[int]
+    given_up: set[int]
+    work: int
 
 
 def hide_in_blocks(
@@ -159,7 +175,8 @@ def hide_in_blocks(
 
     Every group that misses its requirement is asked for in the smallest block around it;
     if that is not enough, in the next. Blocks of one kind have nothing in common, so they are
-    searched at the same time, and the outcome does not depend on how many are.
+    searched at the same time, and the outcome does not depend on how many are. Work is bounded, and
+    each block has a share of it; what took all of it, or has none left, is protected by cubes.
 
     `hidden`, `reach`: the pattern and what it shows, ``(g,)``; both grow. `whole`: whether to look
     for changes in whole numbers where programmes give fractions and these are no answer. Gives
@@ -175,7 +192,9 @@ def hide_in_blocks(
         if ladder:
             queue[ladder.pop(0)].append(group)
     changes: list[Change] = []
+    given_up: list[int] = []
     total, left = len(ladders), len(ladders)
+    work_left = max(_WORK, _WORK_OF_A_CELL * len(cells.group))
 
     def tell() -> None:
         problem.progress("suppress", total - left, total)
@@ -184,23 +203,40 @@ def hide_in_blocks(
         wave = _next_wave(queue)
         if wave[0].size > share * len(cells.group):
             break
+        share_of_one = max(work_left, 0) // sum(map(len, queue.values()))
         asked = [queue.pop(block) for block in wave]
         inside = [blocks.groups(block) for block in wave]
         tasks = [
-            partial(_in_block, cells, groups, of, hidden, reach, problem.seconds, whole)
+            partial(
+                _in_block,
+                cells,
+                groups,
+                of,
+                hidden,
+                reach,
+                problem.seconds,
+                whole,
+                share_of_one * len(of),
+            )
             for groups, of in zip(inside, asked, strict=True)
         ]
         together = len(np.unique(np.concatenate(inside))) == sum(map(len, inside))
         work = in_order(_do, tasks, tell) if together else map(_do, tasks)
         problem.work.step(sum(map(len, asked)))
-        for groups, (found, failed, hard) in zip(asked, work, strict=True):
-            changes += found
+        for groups, found in zip(asked, work, strict=True):
+            changes += found.changes
+            work_left -= found.work
             left -= len(groups)
-            for group in failed:
-                if ladders[group] and group not in hard:
+            for group in found.failed:
+                if ladders[group] and group not in found.given_up:
                     queue[ladders[group].pop(0)].append(group)
                     left += 1
+            given_up += sorted(found.given_up)
             tell()
+    if given_up and problem.seconds() > 0:
+        todo = np.array(given_up, dtype=np.int64)
+        todo = todo[np.argsort(-cells.need[todo], kind="stable")]
+        changes += hide_in_cubes(problem, cells, hidden, reach, todo)
     return changes
 
 
@@ -225,17 +261,21 @@ def _in_block(
     reach: Reach,
     seconds: Callable[[], float],
     whole: bool,
+    work: int,
 ) -> _Found:
     """Changes within a block for groups of it, largest need first; those it cannot protect."""
     asked = [group for group in groups if reach.misses(cells, group)]
     here = part_of(cells, inside) if asked else None
     if here is None or len(here.cell) == 0:
-        return [], asked, set()
+        return _Found([], asked, set(), 0)
     search = Search(here, hidden[here.cell], cells.price[here.cell], seconds)
     found: list[Change] = []
-    hard = set[int]()
+    given_up = set[int]()
     for group in sorted(asked, key=lambda group: (-int(cells.need[group]), group)):
         if not reach.misses(cells, group) or seconds() <= 0:
+            continue
+        if search.work >= work:
+            given_up.add(group)
             continue
         for change in fulfil(search, cells, reach, group, seconds if whole else None):
             new = change.cell[~hidden[change.cell]]
@@ -243,5 +283,6 @@ def _in_block(
             search.hide(np.searchsorted(here.cell, new))
             found.append(change)
         if search.cut_short and not whole:
-            hard.add(group)  # a fraction took all the work allowed: more groups take still more
-    return found, [group for group in asked if reach.misses(cells, group)], hard
+            given_up.add(group)
+    failed = [group for group in asked if reach.misses(cells, group)]
+    return _Found(found, failed, given_up.intersection(failed), search.work)

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from diskret.attack.exact import common_denominator
 from diskret.suppression.changeable import Changeable
 
-#: Vertices of these programs are whole or have small denominators.
+#: Vertices of these programs are mostly whole or have small denominators.
 _MULTIPLES = range(1, 61)
 #: Numerators up to here keep every sum and product below exact in 64 bits.
 _LARGEST = 2.0**46
@@ -190,7 +191,7 @@ def checked(here: Part, proposal: NDArray[np.float64]) -> Iterator[Change]:
     labels = int(max(here.component.max(initial=-1), here.row_component.max(initial=-1))) + 1
     unsettled = np.zeros(labels, dtype=bool)
     unsettled[here.component[proposal != 0]] = True
-    for multiple in _MULTIPLES:
+    for multiple in _multiples(here, proposal):
         if not unsettled.any():
             return
         scaled = np.rint(proposal * multiple)
@@ -205,6 +206,15 @@ def checked(here: Part, proposal: NDArray[np.float64]) -> Iterator[Change]:
         change = _change(here, step, 1 if here.whole else multiple, balanced)
         if len(change.cell):
             yield change
+
+
+def _multiples(here: Part, proposal: NDArray[np.float64]) -> Iterator[int]:
+    """By what a proposal is multiplied to become whole: little; at last what its fractions tell."""
+    yield from _MULTIPLES
+    if not here.whole:
+        denominator = common_denominator(proposal)
+        if denominator is not None and denominator > _MULTIPLES[-1]:
+            yield denominator
 
 
 def _change(

@@ -25,6 +25,9 @@ from diskret.suppression.cubes import hide_in_cubes
 from diskret.suppression.problem import Pattern, Problem
 from diskret.suppression.search import Search, fulfil
 
+#: Work (see `Program`) of programmes of the whole table, after which cubes are tried first.
+_WORK = 2 * 10**10
+
 
 def sequential(problem: Problem) -> Pattern:
     """Find a safe pattern quickly: greedy by linear programs, then publish what is not needed.
@@ -187,15 +190,22 @@ def _hide(
         look(group)
         if not (search.cut_short and reach.misses(cells, group) and problem.seconds() > 0):
             return
-        cubes = hide_in_cubes(problem, cells, hidden, reach, np.array([group]))
-        found.extend(cubes)
-        search.hide(np.flatnonzero(moved(cells, cubes)[here.cell]))
+        by_cubes(np.array([group]))
         if reach.misses(cells, group):
             with search.all_it_takes():
                 look(group)
 
+    def by_cubes(groups: NDArray[np.int64]) -> None:
+        cubes = hide_in_cubes(problem, cells, hidden, reach, groups)
+        found.extend(cubes)
+        search.hide(np.flatnonzero(moved(cells, cubes)[here.cell]))
+
+    tired = False
     for done, group in enumerate(todo.tolist()):
         problem.progress("suppress", done, len(todo))
+        if search.work > _WORK and not tired:
+            tired = True
+            by_cubes(todo[done:])
         if not reach.misses(cells, group):
             continue
         if late():

@@ -42,13 +42,16 @@ def fulfil(
     if index == len(search.here.cell) or search.here.cell[index] != group:
         return
 
+    asked = set[tuple[bool, int]]()
+
     def missing() -> int:
         return max(int(cells.width[group] - reach.width[group]), 0)
 
     def show(up: bool, distance: int) -> Iterator[Change]:
         shown = reach.up if up else reach.down
-        if shown[group] >= distance:
+        if shown[group] >= distance or (up, distance) in asked:
             return
+        asked.add((up, distance))
         begin = None if near is None else near(up)
         signed = distance if up else -distance
         for proposal in _proposals(search, index, signed, seconds, begin):
@@ -57,6 +60,7 @@ def fulfil(
                 # what is not given to the caller must not count either
                 if moves.max(initial=0) > shown[group]:
                     reach.add(change)
+                    asked.clear()  # what the caller hides now may help
                     yield change
                 if shown[group] >= distance:
                     return
