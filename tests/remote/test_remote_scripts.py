@@ -239,8 +239,8 @@ def test_a_script_that_shows_something_else_each_time_has_one_answer(opened, mon
 
 def test_of_two_answers_at_once_the_first_holds(opened):
     query = SCRIPT.query
-    assert opened.allowance.keep(query, "kim", {"a": 1, "b": 2}) == {"a": 1, "b": 2}
-    assert opened.allowance.keep(query, "kim", {"b": 0, "c": -1}) == {"b": 2, "c": -1}
+    assert opened.allowance.keep(query, "t", "kim", {"a": 1, "b": 2}) == {"a": 1, "b": 2}
+    assert opened.allowance.keep(query, "t", "kim", {"b": 0, "c": -1}) == {"b": 2, "c": -1}
     assert opened.allowance.answers(["a", "b", "c", "d"]) == {"a": 1, "b": 2, "c": -1}
 
 
@@ -311,6 +311,8 @@ def test_a_script_in_r_is_compared_like_one_in_python(tmp_path):
     assert figures["age"]["age",] == pytest.approx(fit.params["age"])
     assert shown.figures["age"].error["age",] == pytest.approx(fit.bse["age"])
     assert figures["odd"]['a "quoted" \\ name',] == 1 / 3 and math.isnan(figures["odd"]["no",])
+    with pytest.raises(InputError, match="anonymised version: .*object 'nothing' not found"):
+        ask_script(opened, Script("pay", "persons", "nothing + 1", 20, "r"), who="kim")
     script = Script("pay", "persons", "give_table('n', c(all = nrow(data)))", 20, "r")
     told = compare_script(opened, script, who="kim")
     assert told.new == 1

@@ -94,7 +94,7 @@ class Allowance:
         with store.read(self.store) as connection:
             return Log.read(self.store, connection).answers(marks)
 
-    def keep(self, query: Query, who: str, given: Mapping[str, int]) -> dict[str, int]:
+    def keep(self, query: Query, names: str, who: str, given: Mapping[str, int]) -> dict[str, int]:
         """Keep answers; of two that were found at once, the first one holds for both."""
         with store.change(self.store) as connection:
             known = Log.read(self.store, connection)
@@ -102,7 +102,12 @@ class Allowance:
             new = {mark: number for mark, number in given.items() if mark not in before}
             if new:
                 answered = event(
-                    "answered", who, project=query.project, data=query.data, question=tuple(new)
+                    "answered",
+                    who,
+                    project=query.project,
+                    data=query.data,
+                    what=names,
+                    question=tuple(new),
                 )
                 known.add(answered, json.dumps(new))
         return {**given, **before}

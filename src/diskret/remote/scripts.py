@@ -46,6 +46,8 @@ ROOM, MOMENT = 1.5, 0.01
 AFTER = 0.25
 #: How often the version is run to find out how long a block takes.
 TRIED = 5
+#: What R says after the error.
+_AFTER_AN_ERROR = ("Calls:", "Execution halted")
 #: Libraries that are loaded once for all blocks, where a script imports them.
 _LOADED = ("numpy", "pandas", "patsy", "scipy", "sklearn", "statsmodels")
 #: Digits of what a script returns of the original.
@@ -247,7 +249,7 @@ def imported(code: str) -> list[str]:
             found += [one.name for one in line.names]
         elif isinstance(line, ast.ImportFrom) and line.module and not line.level:
             found.append(line.module)
-    return [one for one in found if one.partition(".")[0] in _LOADED]
+    return [one for one in found if one.partition(".")[0] in _LOADED and "._" not in one]
 
 
 def _shown(sandbox: Sandbox, script: Script, version: Version, frame: pd.DataFrame) -> ScriptShown:
@@ -255,7 +257,8 @@ def _shown(sandbox: Sandbox, script: Script, version: Version, frame: pd.DataFra
     ran = script.run(sandbox, frame, listen=True)
     seconds = time.monotonic() - began
     if ran.result is None:
-        said = ran.said.strip().splitlines()
+        lines = ran.said.strip().splitlines()
+        said = [one for one in lines if not one.startswith(_AFTER_AN_ERROR)]
         why = said[-1] if said else f"it took more than {script.seconds} seconds, or gave too much"
         raise InputError(f"the script failed on the anonymised version: {why}")
     figures = read_results(ran.result, len(frame))

@@ -107,7 +107,8 @@ def comparison(
         for result, one in results.items()
     }
     asked = [*dict.fromkeys(mark for own in marks.values() for mark in own.values())]
-    new, left = allowance.charge(query, ", ".join(results), access, data, asked, who, strength)
+    names = ", ".join(results)
+    new, left = allowance.charge(query, names, access, data, asked, who, strength)
     known = allowance.answers(asked)
     if len(known) < len(asked):
         frame = original_frame(data, keys)
@@ -125,7 +126,7 @@ def comparison(
                 (*one.about, blocks),
             ).items()
         }
-        known = allowance.keep(query, who, given)
+        known = allowance.keep(query, names, who, given)
     told = {
         result: described(one.shown, {at: known[mark] for at, mark in marks[result].items()})
         for result, one in results.items()
