@@ -9,9 +9,15 @@ PROFILE ?= quick
 # of make attack: how many cases, and the number of the first
 CASES ?= 1000
 SEED ?= 1
+# of make mutants: modules below src/diskret, as rules/p_percent, or folders; how many faults of each
+MODULE ?= rules
+SAMPLE ?=
 # of make snapshots: the code to compare with, and parts of names of cases; left out: all
 BEFORE ?= HEAD
 KINDS ?=
+# of make bundle: where to, and what is installed beside the base
+BUNDLE ?= dist/bundle
+EXTRAS ?=
 
 # many a test starts a process, which would compile every module again
 export PYTHONDONTWRITEBYTECODE =
@@ -20,22 +26,26 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-long test-reference test-programs test-all test-r test-sdmx snapshots attack bench count lint types docs clean
+.PHONY: help demo test test-long test-reference test-programs test-all test-r test-sdmx snapshots attack mutants bench bundle count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
 	@echo "make test      unit tests, property tests and examples: all that a checkout needs"
 	@echo "make test-long those that take longer (CI runs them, too)"
 	@echo "make test-reference  those that compare with data beside the checkout"
-	@echo "make test-programs   those that need Java (for Spark) or LibreOffice"
+	@echo "make test-programs   those that need Java (for Spark), LibreOffice or Chromium"
 	@echo "make test-r    those of the R package in rdiskret/, by R CMD check"
 	@echo "make test-sdmx reads SDMX-CSV with pysdmx, in an environment of its own"
 	@echo "make test-all  all of these with many more examples, and the slow tests"
 	@echo "make attack    release random statistics and attack them from their records"
 	@echo "               (CASES=$(CASES) SEED=$(SEED); done once, a case is not repeated;"
 	@echo "               PROCESSES=: how many at once, as many as processors if nothing is said)"
+	@echo "make mutants   put faults into MODULE=$(MODULE) and name those that no test finds"
+	@echo "               (SAMPLE=: at most so many a module; TESTS=: files of tests; hours for a folder)"
 	@echo "make snapshots releases of every kind, by the code of BEFORE=$(BEFORE) and by this one, compared"
 	@echo "make bench     measure speed and memory"
+	@echo "make bundle    what installs diskret without network, in $(BUNDLE)/"
+	@echo "               (EXTRAS=excel,stat; PLATFORM=win_amd64 and FOR=3.12: for another system)"
 	@echo "make count     files, lines, code and circles of the package"
 	@echo "make lint      style"
 	@echo "make types     types"
@@ -53,13 +63,13 @@ test: $(VENV)/.installed-dev
 	$(PYTEST)
 
 test-long: $(VENV)/.installed-dev
-	$(PYTEST) -m "long and not slow and not spark and not office and not reference"
+	$(PYTEST) -m "long and not slow and not spark and not office and not browser and not reference"
 
 test-reference: $(VENV)/.installed-dev
 	$(PYTEST) -m "reference and not slow and not spark"
 
 test-programs: $(VENV)/.installed-dev
-	$(PYTEST) -m "(spark or office) and not slow"
+	$(PYTEST) -m "(spark or office or browser) and not slow"
 
 test-all: PROFILE = thorough
 test-all: $(VENV)/.installed-dev
@@ -91,6 +101,14 @@ attack: $(VENV)/.installed-dev
 	PYTHONPATH=src:tests $(BIN)/python -m campaign.run --cases $(CASES) --seed $(SEED) \
 		--log "$(OUT)/attack.jsonl" $(if $(PROCESSES),--processes $(PROCESSES))
 
+# more threads in each process would wait for one another
+mutants: export OMP_NUM_THREADS ?= 1
+mutants: export OPENBLAS_NUM_THREADS ?= 1
+mutants: $(VENV)/.installed-dev
+	mkdir -p "$(OUT)"
+	PYTHONPATH=src:tests $(BIN)/python -m mutants.run "$(MODULE)" $(TESTS) \
+		$(if $(SAMPLE),--sample $(SAMPLE)) --log "$(OUT)/mutants.jsonl"
+
 SNAPSHOTS := $(OUT)/snapshots
 
 snapshots: $(VENV)/.installed-dev
@@ -105,6 +123,10 @@ bench: $(VENV)/.installed-dev
 		echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
 	done
 
+bundle: $(VENV)/.installed-dev
+	$(BIN)/python distribution/bundle.py "$(BUNDLE)" --extras "$(EXTRAS)" \
+		$(if $(PLATFORM),--platform $(PLATFORM)) $(if $(FOR),--python $(FOR))
+
 count: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/count.py
 
@@ -116,7 +138,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 docs: $(VENV)/.installed-dev
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	DISKRET_VERSION="$$($(BIN)/diskret --version)" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@! grep -rE '<(script|img|link rel="stylesheet")[^>]*"https?://' site --include=*.html \
 		|| { echo "the site must not load anything from other servers" >&2; exit 1; }
 

@@ -5,6 +5,8 @@ import pyarrow as pa
 
 import diskret as dk
 from diskret.attack import NoiseCertificate
+from diskret.attack.certify_changed import ADJUSTED, NOT_OF_ADJUSTED
+from diskret.attack.certify_rounding import claimed, not_claimed
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Noise, Perturbed
 from diskret.tables.perturbed import published_with
@@ -25,10 +27,18 @@ def changed(made, values, *, name="rounded", family="rounding", known=None, show
     nowhere = np.zeros(made.shape, dtype=bool)
     noise = Noise(value, masks.get("withheld", nowhere), masks.get("impossible", nowhere))
     published = published_with(made, noise, name=name, changed=family)
+    base = (shown or {}).get("base", 5)
+    said = (
+        (ADJUSTED, NOT_OF_ADJUSTED)
+        if family == "adjustment"
+        else (
+            claimed("deterministic", base, False, False),
+            not_claimed("deterministic", False, False, False),
+        )
+    )
     certificate = NoiseCertificate(
         published,
-        claimed=(sentence("rounding.multiples", base="5"),),
-        not_claimed=(sentence("rounding.not additive"),),
+        *said,
         checked=(sentence("rounding.not examined"),),
         shown=shown or {},
         figures={"largest": 4},
@@ -40,4 +50,5 @@ def rounded(made, base=5, **options):
     """Every value rounded to the nearest multiple, half a base upwards."""
     value = (made.count + base // 2) // base * base
     known = Perturbed("deterministic", base=base)
-    return changed(made, value, known=known, shown={"base": base}, **options)
+    shown = {"method": "deterministic", "base": base, "additive": False}
+    return changed(made, value, known=known, shown=shown, **options)

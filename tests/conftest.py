@@ -1,6 +1,7 @@
 """How tests run: how many examples, which need Spark or reference data, what a skip means."""
 
 import os
+import shutil
 from pathlib import Path
 
 import garbage
@@ -77,3 +78,16 @@ def reason_of(report) -> str:
     longrepr = report.longrepr
     reason = longrepr[2] if isinstance(longrepr, list | tuple) else str(longrepr)
     return reason.removeprefix("Skipped: ")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, for tests that are marked `browser`; its loop must not outlive them."""
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium")
+    assert program, "Chromium is missing"
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield opened
+        opened.close()

@@ -97,13 +97,14 @@ def tells(unit, amounts, rule):
     return own + sum(others[: rule.n - 1]) > Fraction(str(rule.k)) / 100 * all_of_it
 
 
-def many(seed):
+def many(seed, geographies=2):
     """A case of more records, several in each piece."""
-    case = Case(seed, 2)
+    case = Case(seed, geographies)
     draw = np.random.default_rng(seed)
     times = np.floor(draw.pareto(0.6, len(case.unit)) + 1).clip(max=15).astype(int)
     at = np.repeat(np.arange(len(times)), times)
     case.codes = [[column[i] for i in at.tolist()] for column in case.codes]
     case.rows, case.unit, case.value = case.rows[at], np.arange(len(at)), case.value[at]
+    case.piece = case.piece[at]
     case.frame = pa.table({**dict(zip(case.by, case.codes, strict=True)), "value": case.value})
     return case

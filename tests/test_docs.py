@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from diskret.cli.main import app
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-FENCE = re.compile(r"^```(\w+)?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# blocks may lie in a folded one, which is indented
+FENCE = re.compile(r"^( *)```(\w+)?([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 
 
@@ -31,9 +33,9 @@ def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     found = []
     for match in FENCE.finditer(text):
-        title = re.search(r'title="([^"]+)"', match[2])
+        title = re.search(r'title="([^"]+)"', match[3])
         line = text.count("\n", 0, match.start()) + 1
-        found.append(Block(match[1] or "", title and title[1], match[3], line))
+        found.append(Block(match[2] or "", title and title[1], textwrap.dedent(match[4]), line))
     return found
 
 
@@ -45,10 +47,23 @@ def runs_something(page: Path) -> bool:
     return any(b.language == "python" or "$ diskret" in b.text for b in blocks(page))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runs_something(page)], ids=name)
-def test_page_runs(page, tmp_path, monkeypatch):
-    """Python blocks and `$ diskret` commands run in turn; a block with a title is a file."""
+def to_run(page: Path):
+    """Exercises and pages for kinds of users run in German what they run in English."""
+    again = {"uebungen", "fuer"} & set(page.parts)
+    return pytest.param(page, id=name(page), marks=[pytest.mark.long] if again else [])
+
+
+@pytest.mark.parametrize("page", [to_run(page) for page in PAGES if runs_something(page)])
+def test_page_runs(page, tmp_path, monkeypatch, capsys):
+    """Python blocks and `$ diskret` commands run in turn; a block with a title is a file.
+
+    A block in the language `output` is what Python printed since the one before.
+    """
     monkeypatch.chdir(tmp_path)
+    follow(page, capsys)
+
+
+def follow(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     namespace = {"__name__": "__main__"}
     for block in blocks(page):
         if block.title:
@@ -59,11 +74,28 @@ def test_page_runs(page, tmp_path, monkeypatch):
             exec(compile(source, str(page), "exec"), namespace)
         for command in re.findall(r"^\$ diskret (.+)$", block.text, re.MULTILINE):
             diskret(shlex.split(command))
+        if block.language == "output":
+            assert without_blanks(capsys.readouterr().out) == without_blanks(block.text)
+
+
+def test_another_output_is_noticed(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    folded = "    ```python\n    print(2 + 3)\n    ```\n\n    ```output\n    {}\n    ```\n"
+    page.write_text(folded.format(5), encoding="utf-8")
+    follow(page, capsys)
+    page.write_text(folded.format(4), encoding="utf-8")
+    with pytest.raises(AssertionError):
+        follow(page, capsys)
 
 
 def diskret(arguments: list[str]) -> None:
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, f"diskret {' '.join(arguments)}\n{done.output}{done.exception!r}"
+
+
+def without_blanks(text: str) -> list[str]:
+    """The lines without blanks at their ends and without empty ones around them."""
+    return [line.rstrip() for line in text.strip("\n").splitlines()]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

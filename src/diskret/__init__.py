@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from diskret import remote as remote
     from diskret import risk as risk
     from diskret import rules as rules
+    from diskret import serve as serve
     from diskret import spatial as spatial
     from diskret import utility as utility
     from diskret.anonymize.data import Microdata as Microdata
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from diskret.cellkey import Lookup as Lookup
     from diskret.cellkey import MagnitudeNoise as MagnitudeNoise
     from diskret.cellkey import PerturbationTable as PerturbationTable
+    from diskret.citation import cite as cite
     from diskret.errors import DiskretError as DiskretError
     from diskret.hierarchy import Hierarchy as Hierarchy
+    from diskret.hierarchy.draw import draw_tree as draw_tree
     from diskret.io import DataFile as DataFile
     from diskret.io import PostgresTable as PostgresTable
     from diskret.jobs.run import run_job as run_job
@@ -36,8 +39,12 @@ if TYPE_CHECKING:
     from diskret.protect.adjust import adjust as adjust
     from diskret.protect.assess import assess as assess
     from diskret.protect.audit import audit as audit
+    from diskret.protect.draw_intervals import draw_intervals as draw_intervals
+    from diskret.protect.draw_map import draw_map as draw_map
+    from diskret.protect.draw_table import draw_table as draw_table
     from diskret.protect.key_risk import key_risk as key_risk
     from diskret.protect.make_additive import make_additive as make_additive
+    from diskret.protect.map_page import map_page as map_page
     from diskret.protect.perturb import perturb as perturb
     from diskret.protect.perturb_invariant import perturb_invariant as perturb_invariant
     from diskret.protect.perturb_records import perturb_records as perturb_records
@@ -52,8 +59,10 @@ if TYPE_CHECKING:
     from diskret.protect.write_perturbed_records import (
         write_perturbed_records as write_perturbed_records,
     )
+    from diskret.publish.signature import sign as sign
     from diskret.publish.verify.folder import verify as verify
     from diskret.rules import Sensitivity as Sensitivity
+    from diskret.serve.client import connect as connect
     from diskret.tables import Perturbed as Perturbed
     from diskret.tables import Published as Published
     from diskret.tables import Table as Table
@@ -87,11 +96,18 @@ __all__ = [
     "attack",
     "audit",
     "check",
+    "cite",
     "claims",
+    "connect",
     "datasets",
     "derive",
+    "draw_intervals",
+    "draw_map",
+    "draw_table",
+    "draw_tree",
     "key_risk",
     "make_additive",
+    "map_page",
     "perturb",
     "perturb_invariant",
     "perturb_records",
@@ -103,6 +119,8 @@ __all__ = [
     "round_table",
     "rules",
     "run_job",
+    "serve",
+    "sign",
     "spatial",
     "suppress",
     "tables_up_to",
@@ -124,6 +142,7 @@ _MODULES = {
     "remote": "remote",
     "risk": "risk",
     "rules": "rules",
+    "serve": "serve",
     "spatial": "spatial",
     "utility": "utility",
 }
@@ -149,8 +168,15 @@ _HOME = {
     "adjust": "protect.adjust",
     "assess": "protect.assess",
     "audit": "protect.audit",
+    "cite": "citation",
+    "connect": "serve.client",
+    "draw_intervals": "protect.draw_intervals",
+    "draw_map": "protect.draw_map",
+    "draw_table": "protect.draw_table",
+    "draw_tree": "hierarchy.draw",
     "key_risk": "protect.key_risk",
     "make_additive": "protect.make_additive",
+    "map_page": "protect.map_page",
     "perturb": "protect.perturb",
     "perturb_invariant": "protect.perturb_invariant",
     "perturb_records": "protect.perturb_records",
@@ -158,6 +184,7 @@ _HOME = {
     "record_keys": "protect.record_keys",
     "round_table": "protect.round_table",
     "run_job": "jobs.run",
+    "sign": "publish.signature",
     "suppress": "protect.suppress",
     "tables_up_to": "tables.lists",
     "tabulate": "protect.tabulate",

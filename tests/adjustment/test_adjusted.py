@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from profiles import examples
 from scipy import sparse
 
-from diskret.adjustment import Adjustment, adjusted
+from diskret.adjustment import Adjustment, adjusted, programme
 from diskret.adjustment.adjust import balanced_directions, below
 from diskret.adjustment.programme import solve
 from diskret.errors import ProtectionError
 from diskret.hierarchy import Hierarchy
+from diskret.solver import Solver
 from diskret.system.equations import rectangular_equations
 from diskret.tables import Dimension
 from diskret.tables.add_up import add_up
@@ -152,3 +153,52 @@ def test_parts_of_a_total_follow_its_first_equation():
         [0] * 5,
         [0] * 5,
     ]
+
+
+def many_sensitive(seed: int) -> Adjustment:
+    """A third of all cells of a table are sensitive, more than are asked for at once."""
+    random = np.random.default_rng(seed)
+    inner = random.integers(1, 40, (11, 11))
+    cells = np.flatnonzero((np.arange(144) >= 12) & (np.arange(144) % 12 > 0))[::3]
+    level = random.integers(1, 4, len(cells))
+    return problem_of((11, 11), inner, cells, level, level, 6)[1]
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_without_a_limit_work_ends_programmes_and_never_the_clock(monkeypatch, few):
+    asked: list[tuple[float | None, int | None]] = []
+    run = Solver.run
+
+    def noted(self, seconds=None, *, pivots=None, turns=None):
+        asked.append((seconds, turns or pivots))
+        return run(self, seconds, pivots=pivots, turns=turns)
+
+    monkeypatch.setattr(Solver, "run", noted)
+    problem = many_sensitive(0)
+    if few:
+        _, problem = problem_of((2, 2), [[9, 9], [9, 9]], [4], [2], [2], 6)
+    adjusted(problem)
+    assert {seconds for seconds, _ in asked} == {None}
+    assert all(work for _, work in asked)
+    asked.clear()
+    adjusted(problem, time_limit=60)
+    assert all(seconds is not None and 0 < seconds <= 60 for seconds, _ in asked)
+
+
+@pytest.mark.parametrize("turns", [1, 3, 1000])
+def test_however_little_work_is_allowed_a_change_is_lawful_and_the_same_twice(monkeypatch, turns):
+    monkeypatch.setattr(programme, "_TURNS", 0)
+    monkeypatch.setattr(programme, "_FEWEST_TURNS", turns)
+    problem = many_sensitive(1)
+    first, again = adjusted(problem), adjusted(problem)
+    assert problem.satisfied(first.change)
+    assert np.array_equal(first.change, again.change)
+    assert first.bound <= first.cost
+
+
+def test_a_first_table_that_is_not_found_is_refused(monkeypatch):
+    monkeypatch.setattr(programme, "_PIVOTS", 0)
+    monkeypatch.setattr(programme, "_TURNS", 0)
+    monkeypatch.setattr(programme, "_FEWEST_TURNS", 0)
+    with pytest.raises(ProtectionError, match="within the time and work allowed"):
+        adjusted(many_sensitive(2))

@@ -87,7 +87,7 @@ def one(seed: int) -> Line:
                     line["places"] = places(case, tables)
     except Refusal as error:
         why = type(error).__name__
-        if not case.ledger and why in ("ProofError", "ProtectionError"):
+        if not (case.ledger or case.noise) and why in ("ProofError", "ProtectionError"):
             line["avoidable"] = not any(one.claimed for one in attack(case, all_hidden(case)))
         return line | {"outcome": "refused", "why": f"{why}: {error}"[:TOLD]}
     except TimeoutError:

@@ -26,6 +26,15 @@ def test_heat_map_shows_what_each_count_becomes(tmp_path):
     assert (tmp_path / "map.png").stat().st_size > 1000
 
 
+def test_cumulative_map_adds_up_by_noise():
+    axes = TABLE.heat_map("de", cumulative=True).axes[0]
+    shown = np.asarray(axes.images[0].get_array())
+    assert shown == pytest.approx(TABLE.probabilities.cumsum(axis=1))
+    assert [float(label.get_text()) for label in axes.get_xticklabels()] == [*range(-3, 4)]
+    assert axes.get_xlabel() == "Überlagerung"
+    assert "höchstens" in axes.get_title()
+
+
 def test_distributions_have_a_panel_for_each_count_but_zero():
     figure = TABLE.distributions()
     panels = [axes for axes in figure.axes if axes.get_visible()]

@@ -36,11 +36,12 @@ _SQL = re.compile(
 _FILES = {
     "protect", "publish", "ledger", "jobs", "tables", "attack", "cellkey", "io", "hierarchy",
     "rules", "engines", "risk", "utility", "safe", "keys", "microdata", "argus", "plan", "remote",
+    "serve", "workbench",
 }  # fmt: skip
 
 
 #: Folders that read sections of TOML files.
-SECTIONS = ("jobs", "plan", "remote")
+SECTIONS = ("jobs", "plan", "remote", "serve")
 
 
 def file_of(path: Path) -> str:

@@ -47,6 +47,7 @@ ELSEWHERE = {
     "rules/apriori.py: f'{where}: {error}'": _INNER,
     "tables/read_public.py: f'{path}: {error}'": _INNER,
     "protect/audit.py: f'  {where}: {number:,.{published.decimals}f}'": "no words",
+    "jobs/places.py: str(error)": _INNER,
     "jobs/tables.py: str(error)": _INNER,
     "jobs/tables.py: f'{cells.file.file.name}: {error}'": _INNER,
     "jobs/files.py: f\"'{wrong}': {error}\"": _INNER,
@@ -61,6 +62,10 @@ ELSEWHERE = {
     "remote/allowance.py: refused": _INNER,
     "remote/allowance.py: why": "one of the messages of _refusal",
     "remote/register.py: f\"'{key}': {error}\"": _INNER,
+    "serve/client.py: _problem_of(content, status)": "what the service says",
+    "serve/config.py: str(error)": _INNER,
+    "serve/web/app.py: str(error)": _INNER,
+    "serve/web/bodies.py: str(error)": _INNER,
 }
 
 
@@ -249,7 +254,7 @@ language = "de"
          "Zeile 5: unbekannter Schlüssel 'valu' in [[tables]]; gemeint"),
         ("", "", "region\nN\n", "[tables.rules] muss wenigstens eine Regel nennen"),
         ("", "p_percent = { p = 3 }", "region\nN\n", "braucht einen 'value', keine Anzahl"),
-        ("", "minimum_frequency = { n = 3 }", "region\n", "'count': es gibt keine Datensätze"),
+        ("", "minimum_frequency = { n = 3 }", "region\n", "r.csv: es gibt keine Datensätze"),
         ("", "minimum_frequency = { n = 3 }", "regio\nN\n",
          "es gibt keine Spalte 'region'; die Spalten sind 'regio'; gemeint war wohl 'regio'"),
         ("", "minimum_frequency = { }", "region\nN\n", "der Schlüssel 'n' fehlt in"),

@@ -63,7 +63,7 @@ def test_a_job_publishes_through_its_ledger(home):
 
 def test_a_job_names_its_release(home):
     job = JOB + 'release = "firms, first edition"\nlanguage = "de"\n'
-    assert "Im Verzeichnis eingetragen als firms, first edition" in protect(home, job)
+    assert "Im Register eingetragen als firms, first edition" in protect(home, job)
     assert "Fehler: " in protect(home, job, code=1)
 
 

@@ -1,11 +1,12 @@
 """Progress is drawn for those who wait in front of a terminal, and for nobody else."""
 
 import io
+import json
 
 from rich.console import Console
 
 from diskret.cli.progress import progress_bars
-from diskret.progress import silent
+from diskret.progress import LINES, silent
 
 
 def console(terminal: bool) -> Console:
@@ -44,3 +45,14 @@ def test_what_is_said_of_a_task_changes_in_its_bar():
     last = drawn.rsplit("8/9", 1)[0].rsplit("search", 1)[1]
     assert "largest 13" in last
     assert "1/9" not in drawn.rsplit("largest 13", 1)[1]
+
+
+def test_a_program_that_started_this_one_is_told_in_lines(monkeypatch, capsys):
+    monkeypatch.setenv(LINES, "1")
+    with progress_bars(language="de") as progress:
+        progress("tabulate", 0, 2)
+        progress("tabulate", 1, 2)  # too soon to be told
+        progress("tabulate", 2, 2)
+    told = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [one["done"] for one in told] == [0, 2]
+    assert told[0]["task"] != "tabulate" and told[0]["total"] == 2

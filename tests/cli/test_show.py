@@ -108,6 +108,19 @@ def test_wide_numbers_are_rounded_and_it_says_so():
     assert "rounded" not in shown(table, 150)
 
 
+def test_rounding_leaves_something_to_see():
+    """Columns are left out sooner than values become zeros."""
+    text = shown(published(FLAT, size_tree(), value=123_456, decimals=2), 40)
+    assert "1,235" in text and "1,234.56" not in text
+    assert "units of 1 here" in text
+    assert "not shown here" in text
+
+
+def test_rounding_that_wins_no_column_is_not_done():
+    table = published(FLAT, size_tree(), value=123_456_789_012)
+    assert "123,456,789,012" in shown(table, 28)
+
+
 def test_counts_are_never_rounded():
     table = published(FLAT, size_tree(), value=123_456_789_012, frequency=True)
     assert "rounded" not in shown(table, 60)

@@ -4,6 +4,7 @@ import atexit
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -129,6 +130,6 @@ def wait(process, folder):
 
 
 def stop(process, folder):
-    process.terminate()
+    process.send_signal(signal.SIGINT)  # who is still connected is not waited for
     process.wait()
     shutil.rmtree(folder, ignore_errors=True)

@@ -16,6 +16,7 @@ from test_counts_in_the_engine import PHASES, questions
 
 import diskret as dk
 from diskret.attack.certify_cell_key import check_unseen
+from diskret.attack.said_of_changed import may_say
 from diskret.cellkey import PerturbationTable
 from diskret.engines.duckdb import DuckDBEngine
 from diskret.errors import InputError, ProofError, VerificationError
@@ -392,14 +393,31 @@ def other_claims(public):
     path.write_text(text, "utf-8")
 
 
-def other_certificate(public):
+def other_order(public):
     path = public / "persons.certificate.json"
     content = json.loads(path.read_text("utf-8"))
     content["claimed"]["en"].reverse()
     path.write_text(json.dumps(content), "utf-8")
 
 
-@pytest.mark.parametrize("change", [changed_value, other_claims, other_certificate])
+def other_certificate(public):
+    """As if the noise had another mean, or the true counts had been seen."""
+    path = public / "persons.certificate.json"
+    content = json.loads(path.read_text("utf-8"))
+    said = content["claimed"], content["not_claimed"]
+    claimed, not_claimed = next(pair for pair in may_say("cell_key", {}) if pair != said)
+    path.write_text(json.dumps(content | {"claimed": claimed, "not_claimed": not_claimed}), "utf-8")
+
+
+@pytest.mark.parametrize("change", [other_claims, other_order])
+def test_texts_of_ones_own_are_refused_by_anyone(written, tmp_path, change):
+    alone = shutil.copytree(written / "public", tmp_path / "alone")
+    change(alone)
+    with pytest.raises(VerificationError, match="does not say what is and is not claimed"):
+        dk.verify(alone)
+
+
+@pytest.mark.parametrize("change", [changed_value, other_certificate])
 def test_what_could_be_true_is_known_by_the_office_to_be_another(written, tmp_path, change):
     """Another possible value and another certificate: the office's list and its seal tell."""
     out = shutil.copytree(written, tmp_path / "out")

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from verify_script import by_script
 
 import diskret as dk
 from diskret.errors import VerificationError
@@ -49,9 +50,16 @@ def test_office_and_anyone_verify_an_old_release(kept, tmp_path, name):
     assert not verify(public).checked_internal
 
 
+@pytest.mark.parametrize("name", [*IN_LEDGER, *ALONE])
+def test_a_program_without_diskret_verifies_an_old_release(kept, name):
+    ended, said = by_script(kept / name)
+    assert ended == 0, said
+
+
 def test_a_changed_old_release_is_refused(home):
     table = home / "sums" / "public" / "turnover.csv"
     table.write_bytes(table.read_bytes().replace(b"N,", b"S,", 1))
+    assert by_script(home / "sums")[0] == 1
     with pytest.raises(VerificationError, match=r"turnover\.csv"):
         verify(home / "sums", keys=KEYS)
 

@@ -470,6 +470,7 @@ def test_every_option_of_the_template_is_admissible(folder: Path):
     dk.round_table(last, base=5, method="deterministic").write(
         folder / "out-2020", ["csv"], keys=folder / "keys"
     )
+    (folder / "regions.gpkg").touch()
     job = read_job(written(folder, "\n".join(options)))
     assert isinstance(job.records, Records)
     assert job.records.engine == "duckdb"
@@ -826,3 +827,25 @@ def test_weighted_tables_are_protected_against_outsiders(tmp_path):
 def test_contributors_that_cannot_be_are_told_with_their_line(tmp_path, attacker, table, what):
     with pytest.raises(JobError, match=what):
         read_job(with_attacker(tmp_path, attacker, table))
+
+
+def test_what_is_wrong_in_a_record_has_its_file_and_line(folder: Path):
+    """As an editor numbers the lines: with titles above the names, and the names themselves."""
+    text = "Erhebung 2025;;\n\nregion;size;turnover\nA;1;1,5\n\nB;2;1,5 €\n"
+    (folder / "umsatz.csv").write_text(text, encoding="cp1252")
+    job = (
+        '[records]\npath = "umsatz.csv"\nencoding = "cp1252"\nheader = 3\ndecimal = ","\n'
+        '[[tables]]\nby = { region = "flat" }\nvalue = "turnover"\ndecimals = 1\n'
+        "rules = { minimum_frequency = { n = 3 } }\n"
+    )
+    with pytest.raises(InputError, match=r"umsatz\.csv: .*the first in line 6: '1,5 €'"):
+        run_job(read_job(written(folder, job)), keys=folder / "keys")
+
+
+@pytest.mark.parametrize(
+    "line", ['Größe = "flat"', 'Umsatz (TEUR) = "flat"', 'path = "C:\\Daten\\x.csv"']
+)
+def test_what_toml_does_not_take_is_said(folder: Path, line: str):
+    said = "job.toml, line 2: not valid TOML.*names too that have .*an umlaut.*paths with /"
+    with pytest.raises(JobError, match=said):
+        read_job(written(folder, f"[records]\n{line}\n"))

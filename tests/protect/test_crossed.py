@@ -81,7 +81,7 @@ def test_both_kinds_of_rests_are_needed(part, pieces, monkeypatch):
         found, complete = crossed_unions(publication, own, rules)
         return found.only(np.zeros(len(found), bool)), complete
 
-    monkeypatch.setattr(import_module("diskret.protect.crossed"), "crossed_unions", nothing)
+    monkeypatch.setattr(import_module("diskret.protect.crossed_unions"), "crossed_unions", nothing)
     assert told(frame, protect(both(frame)), names)
 
 

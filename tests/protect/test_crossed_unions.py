@@ -46,9 +46,9 @@ def alone(case):
     return [t for t in case.sums() if t.min() >= 0 and 0 < t.sum() < LEAST]
 
 
-def firms(seed):
+def firms(seed, geographies=2):
     """A case of more firms, the largest of which are not all there is."""
-    case, draw = Case(seed, 2), np.random.default_rng(seed)
+    case, draw = Case(seed, geographies), np.random.default_rng(seed)
     at = np.repeat(np.arange(len(case.unit)), draw.integers(1, 6, len(case.unit)))
     case.codes = [[column[i] for i in at.tolist()] for column in case.codes]
     case.value = np.floor(draw.pareto(1.1, len(at)) * 9 + 1).clip(max=10**6).astype(int)
@@ -68,9 +68,40 @@ def test_nobody_is_alone_in_any_union(seed):
     assert not alone(merged(case, results))
 
 
+def check_three(seed):
+    """Whether three tables that were protected together leave nobody alone, from the records."""
+    case = many(seed, 3)
+    try:
+        results = protected(case, RULE)
+    except (ProtectionError, ProofError):
+        return True
+    return not alone(merged(case, results))
+
+
+@pytest.mark.parametrize("seed", range(scaled(60)))
+def test_nobody_is_alone_in_what_three_tables_tell(seed):
+    assert check_three(seed)
+
+
+@pytest.mark.slow
+def test_nobody_is_alone_in_what_three_tables_tell_of_many_maps():
+    for seed in range(500):
+        assert check_three(seed)
+
+
+@pytest.mark.parametrize("seed", [7, 39])
+def test_what_only_three_tables_tell_is_missed_by_pairs(seed, monkeypatch):
+    assert check_three(seed)
+    monkeypatch.setattr(
+        import_module("diskret.protect.crossed"), "_triples", lambda tables: iter(())
+    )
+    assert not check_three(seed)
+
+
+@pytest.mark.parametrize("geographies", [2, 3])
 @pytest.mark.parametrize("seed", range(scaled(30)))
-def test_no_union_tells_too_much_of_a_firm(seed):
-    case = firms(seed)
+def test_no_union_tells_too_much_of_a_firm(seed, geographies):
+    case = firms(seed, geographies)
     rule = [dk.rules.PPercent(10), dk.rules.Dominance(2, 80, quiet=True)][seed % 2]
     try:
         results = protected(case, rule, sums=True, attacker=dk.Attacker())
@@ -114,7 +145,7 @@ def test_a_union_that_single_areas_do_not_tell_is_hidden_and_missed_without(monk
         found, complete = crossed_unions(publication, own, rules)
         return found.only(np.zeros(len(found), bool)), complete
 
-    monkeypatch.setattr(import_module("diskret.protect.crossed"), "crossed_unions", nothing)
+    monkeypatch.setattr(import_module("diskret.protect.crossed_unions"), "crossed_unions", nothing)
     assert len(left(protect()))
 
 

@@ -70,11 +70,18 @@ def test_common_cells_have_one_status(pair):
     assert [r.name for r in (one, two)] == ["turnover_nace_size", "turnover_nace_region"]
 
 
-@pytest.mark.parametrize("method", ["hypercube", "network"])
-def test_methods_for_one_table_are_refused_for_tables_that_are_tied(method, register):
+def test_hypercubes_protect_linked_tables_in_turn(register):
+    tables = [turnover(register, "nace", "size"), turnover(register, "nace", "region")]
+    one, two = dk.suppress(tables, dk.rules.PPercent(10), method="hypercube")
+    np.testing.assert_array_equal(one.published.suppressed[:, 0], two.published.suppressed[:, 0])
+    assert one.published.suppressed[:, 0].any()
+    assert one.proof is two.proof
+
+
+def test_a_method_for_one_table_is_refused_for_tables_that_are_tied(register):
     tables = [turnover(register, "nace", "size"), turnover(register, "nace", "region")]
     with pytest.raises(InputError, match="one table alone.*'sequential' or method='optimal'"):
-        dk.suppress(tables, dk.rules.PPercent(10), method=method)
+        dk.suppress(tables, dk.rules.PPercent(10), method="network")
 
 
 def test_each_table_alone_would_undo_the_other(register):
@@ -263,7 +270,8 @@ def test_a_protector_with_wrong_joint_equations_publishes_nothing(register, monk
         (lambda result: {"results": []}, "nothing to write"),
         (
             lambda result: {"formats": "excel"},
-            "csv, parquet, xlsx, html, px, jsonstat, sdmx1, sdmx2, not 'excel'",
+            "csv, parquet, xlsx, html, px, jsonstat, sdmx1, sdmx2, geojson, geoparquet, gpkg, map, "
+            "script, not 'excel'",
         ),
         (lambda result: {"derived": dk.derive.share(result, "r")}, r"derived=\[count_share\]"),
         (lambda result: {"derived": [result]}, "made with dk.derive .* type 'Result'"),

@@ -83,3 +83,21 @@ def test_a_filter_by_bounds_is_part_of_a_table_by_the_numbers():
     assert hidden[0][n, at["30"]]
     assert hidden[0][n, at["12"]] or hidden[1][n]
     assert hidden[0][n, at["12"]] or hidden[0][n, at["5"]]
+
+
+def test_tables_of_one_measure_agree_whether_it_may_be_negative():
+    """The only firm with 1 has turnover 0, and losses elsewhere say that it may be less."""
+    turnover = {"1": [0], "3": [-31], "5": [9, 8, 7], "8": [4, 6, 5]}
+    firms = [(staff, value) for staff, own in turnover.items() for value in own]
+    frame = pa.table({"staff": [s for s, _ in firms], "turnover": [v for _, v in firms]})
+    frame = frame.append_column("region", pa.array(["N"] * len(firms)))
+    of_all = dk.tabulate(frame, by={"staff": None}, value="turnover")
+    of_one = dk.tabulate(frame, by={"region": None}, value="turnover", where={"staff": "1"})
+    assert of_one.nonnegative
+    assert not of_all.nonnegative
+    results = dk.suppress([of_all, of_one], RULE, name=["all", "one"])
+    assert [result.published.nonnegative for result in results] == [False, False]
+    for result, code in zip(results, ("1", "Total"), strict=True):
+        told = dk.attack.intervals(result.published).to_pylist()
+        (cell,) = [row for row in told if code in row.values()]
+        assert cell["lower"] is None and cell["upper"] is None

@@ -5,8 +5,10 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
+from profiles import scaled
 
 import diskret as dk
+from diskret.errors import InputError
 from diskret.spatial import Grid, quadtree
 
 GRID = Grid(1_000)
@@ -101,3 +103,114 @@ def test_what_is_not_there_is_named(arguments, said):
     table = dk.tabulate(records, by={"cell": GRID.tree(records["cell"])})
     with pytest.raises(dk.DiskretError, match=said):
         quadtree(table, dk.rules.MinimumFrequency(3), *arguments, coarsest=5)
+
+
+def test_empty_cells_are_shown_or_merged_as_is_asked():
+    # cells of 1 km in 8 x 8 km, half of them with nobody; one unsafe cell
+    inhabited = {(a, b): [1] * 5 for a in range(8) for b in range(8) if (a // 2 + b // 2) % 2}
+    records = firms({**inhabited, (0, 2): [1]})
+    every = [GRID.ids([1_000_000 + 1_000 * a], [1_000_000 + 1_000 * b])[0].as_py()
+             for a in range(8) for b in range(8)]  # fmt: skip
+    tree = GRID.tree(every, [2_000, 4_000])
+    fine = dk.tabulate(records, by={"cell": tree})
+    rule = dk.rules.MinimumFrequency(3)
+    shown = published(quadtree(fine, rule, "cell"))
+    assert shown == [(1_000, 0)] * 32 + [(1_000, 5)] * 28 + [(2_000, 16)]
+    hidden = published(quadtree(fine, rule, "cell", empty="merge"))
+    assert hidden == [(4_000, 36), (4_000, 40), (4_000, 40), (4_000, 40)]
+    assert sum(count for _, count in hidden) == records.num_rows
+    with pytest.raises(InputError, match="empty must be 'show' or 'merge'"):
+        quadtree(fine, rule, "cell", empty="drop")
+
+
+@pytest.mark.parametrize("seed", range(scaled(6)))
+@pytest.mark.parametrize("sizes", [[2_000, 4_000, 8_000], [10_000]])
+def test_nested_grids_take_noise_and_rounding(seed, sizes):
+    rng = np.random.default_rng(seed)
+    places = {(int(a), int(b)): [1] * int(n) for a, b, n in rng.integers(0, [20, 20, 5], (60, 3))}
+    records = firms(places)
+    keys = dk.SecretKeys(bytes(range(1, 33)))
+    keyed = dk.record_keys(records, id="firm", keys=keys)
+    tree = GRID.tree(records["cell"], sizes)
+    table = dk.tabulate(keyed, by={"cell": tree}, record_key="record_key")
+    noise = dk.PerturbationTable.maximum_entropy(max_noise=3, variance=2)
+    noisy = {row["cell"]: row["count"] for row in dk.perturb(table, noise).public.to_pylist()}
+    true = {row["cell"]: row["count"] for row in table.cells.to_pylist()}
+    assert noisy.keys() == true.keys()
+    assert all(abs(noisy[cell] - true[cell]) <= 3 for cell in true)
+    # a cell has the same noise at whatever width it is published, and in a table without the others
+    for size in sizes:
+        grid = GRID.coarser(size)
+        south, west = GRID.corners(keyed["cell"].to_pylist())
+        alone = keyed.set_column(0, "cell", grid.ids(south, west))
+        coarse = dk.tabulate(alone, by={"cell": None}, record_key="record_key")
+        for row in dk.perturb(coarse, noise).public.to_pylist():
+            assert noisy[row["cell"]] == row["count"]
+    rounded = dk.round_table(table, base=3, method="deterministic")
+    for row in rounded.public.to_pylist():
+        assert row["count"] % 3 == 0
+        assert abs(row["count"] - true[row["cell"]]) <= 1
+
+
+@pytest.mark.parametrize("seed", range(scaled(6)))
+def test_what_is_hidden_in_nested_grids_cannot_be_computed(seed):
+    rng = np.random.default_rng(seed)
+    places = {(int(a), int(b)): [1] * int(n) for a, b, n in rng.integers(0, [8, 8, 6], (30, 3))}
+    records = firms(places)
+    tree = GRID.tree(records["cell"], [2_000, 4_000])
+    rule = dk.rules.MinimumFrequency(4)
+    table = dk.tabulate(records, by={"cell": tree})
+    result = dk.suppress(table, rule, method="optimal")
+    codes, parent = tree.codes, tree.parent
+    shown = {
+        row["cell"]: row["count"]
+        for row in result.public.to_pylist()
+        if row["status"] != "suppressed"
+    }
+    # by elimination alone: an equation with one hidden cell tells it
+    known = dict(shown)
+    while True:
+        before = len(known)
+        for at in np.unique(parent[parent >= 0]).tolist():
+            children = [codes[i] for i in np.flatnonzero(parent == at)]
+            family = [codes[at], *children]
+            hidden = [code for code in family if code not in known]
+            if len(hidden) == 1:
+                known[hidden[0]] = -1
+        if len(known) == before:
+            break
+    for code, unsafe in zip(codes, rule(table).unsafe.ravel().tolist(), strict=True):
+        assert not (unsafe and code in known)
+
+
+def test_a_coarser_grid_is_published_without_the_finer_cells():
+    records = firms({(0, 0): [1], (0, 1): [1] * 9, (4, 4): [1] * 9})
+    tree = GRID.tree(records["cell"], [2_000, 4_000])
+    coarser = dk.tabulate(records, by={"cell": tree}).recode("cell", level=1)
+    assert published(coarser) == [(4_000, 9), (4_000, 10)]
+    assert not any("RES1000" in code for code in coarser.dimensions[0].hierarchy.codes)
+
+
+@pytest.mark.parametrize("seed", range(scaled(6)))
+def test_points_are_found_in_the_merged_cells(seed):
+    rng = np.random.default_rng(seed)
+    points = pa.table({"x": rng.uniform(1e6, 1.02e6, 200), "y": rng.uniform(1e6, 1.02e6, 200)})
+    records = dk.spatial.locate(points, GRID)
+    tree = GRID.tree(records["cell"], [2_000, 4_000])
+    merged = quadtree(dk.tabulate(records, by={"cell": tree}), dk.rules.MinimumFrequency(2), "cell")
+    shown = dk.spatial.Cells(merged.dimensions[0].hierarchy)
+    found = dk.spatial.locate(points, shown, name="shown")["shown"].to_pylist()
+    counted = {row["cell"]: row["count"] for row in merged.cells.to_pylist()}
+    assert {code: found.count(code) for code in shown.codes} == {
+        code: counted[code] for code in shown.codes
+    }
+    far = dk.spatial.locate(pa.table({"x": [3e6], "y": [3e6]}), shown)
+    assert far["cell"].to_pylist() == [None]
+
+
+def test_cells_of_two_systems_are_no_cells():
+    codes = ["1kmN2684E4334", "OWN25832SIZE1000mN5710000E365000"]
+    with pytest.raises(InputError, match="several reference systems"):
+        dk.spatial.Cells(dk.Hierarchy.flat(codes))
+    with pytest.raises(InputError, match="no id of a cell"):
+        dk.spatial.Cells(dk.Hierarchy.flat(["A"]))

@@ -7,6 +7,7 @@ from pathlib import Path
 from runpy import run_path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from numpy.typing import NDArray
@@ -23,10 +24,11 @@ from suppression_problems import (
     with_totals,
 )
 
+import diskret as dk
 from diskret.attack import Requirements
 from diskret.errors import InputError, ProtectionError
 from diskret.hierarchy import Hierarchy
-from diskret.suppression import Problem, hypercube
+from diskret.suppression import Pattern, Problem, hypercube
 from diskret.suppression import hypercube as public_name
 from diskret.suppression.changeable import changeable
 from diskret.suppression.hypercube import covered
@@ -36,7 +38,7 @@ from diskret.system.equations import RectangularCells
 def corners(problem: Problem) -> NDArray[np.bool_]:
     table = problem.system.cells
     assert isinstance(table, RectangularCells)
-    return covered(problem, changeable(problem), table)
+    return covered(problem, changeable(problem), [table.dimensions])
 
 
 def test_corners_are_protected_in_the_other_subtables_too():
@@ -111,9 +113,54 @@ def test_hypercubes_only_propose(careless: list[int], monkeypatch: pytest.Monkey
         assert violations(problem, less)
 
 
-def test_cells_of_several_tables_are_refused():
-    with pytest.raises(InputError, match="one table alone, but 6 cells .*'sequential' or"):
+def test_cells_of_no_table_are_refused():
+    with pytest.raises(InputError, match="but 6 cells are given that belong to none; .*'optimal'"):
         hypercube(halves_problem())
+
+
+LINKED = {
+    "x": ["a", "b", "c", "d"] * 3,
+    "y": ["p"] * 4 + ["q"] * 4 + ["r"] * 4,
+    "n": [2, 0, 30, 40, 0, 0, 50, 60, 3, 70, 0, 0],
+}
+
+
+def linked_problem() -> Problem:
+    """x by y and y by z; the two small counts of a are protected through the totals of p and r."""
+    one = dk.Table.from_cells(pa.table(LINKED), by={"x": None, "y": None}, count="n")
+    sizes = {"y": list("pqr") * 2, "z": list("sssttt"), "n": [40, 60, 40, 32, 50, 33]}
+    other = dk.Table.from_cells(pa.table(sizes), by={"y": None, "z": None}, count="n")
+    asked: list[Problem] = []
+
+    def method(problem: Problem) -> Pattern:
+        asked.append(problem)
+        return hypercube(problem)
+
+    dk.suppress([one, other], dk.rules.MinimumFrequency(4), method=method, name=["y", "z"])
+    return asked[0]
+
+
+def shared_margin(problem: Problem) -> list[list[bool]]:
+    """Of both tables, which totals of p, q and r are corners."""
+    found = covered(problem, changeable(problem), problem.system.tables)
+    # five rows of x with four columns of y, then four rows of y with three columns of z
+    return [found[:20].reshape(5, 4)[0, 1:].tolist(), found[20:].reshape(4, 3)[1:, 0].tolist()]
+
+
+def test_linked_tables_are_gone_through_in_turn(monkeypatch: pytest.MonkeyPatch):
+    """What is hidden in the margin of one table is hidden, and protected, in the other too."""
+    problem = linked_problem()
+    one, other = shared_margin(problem)
+    assert one == other == [True, False, True]
+    cover = public_name.__globals__["_Cover"]
+    monkeypatch.setattr(cover, "tell_each_other", lambda self: None)
+    one, other = shared_margin(problem)
+    assert (one, other) == ([True, False, True], [False, False, False])
+
+
+def test_linked_tables_from_hypercubes_are_safe():
+    problem = linked_problem()
+    assert violations(problem, hypercube(problem).suppressed) == []
 
 
 def test_a_table_of_one_cell_has_no_hypercubes():

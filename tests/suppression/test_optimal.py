@@ -121,9 +121,9 @@ def test_blocks_improve_a_pattern(
     improve = searching.Closing._improve_within
 
     def watched(self: Any, *arguments: Any) -> None:
-        before = self.upper
+        before = self.best.upper
         improve(self, *arguments)
-        improved.append(self.upper < before)
+        improved.append(self.best.upper < before)
 
     monkeypatch.setattr(searching.Closing, "_improve_within", watched)
     pattern = optimal(problem)

@@ -15,6 +15,7 @@ from diskret.errors import InputError, JobError
 from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
 from diskret.protect.audit import audit
+from diskret.tables.own_totals import LeafRows
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 NAMES = ["Insgesamt", "T", "_T", "000", "zusammen", "m"]
@@ -380,3 +381,46 @@ def test_sums_of_some_codes_by_chance_are_seldom_questioned():
             except (InputError, UserWarning):
                 questioned += 1
     assert questioned <= 6
+
+
+def blocks_of_four(number, seed):
+    """Codes in fours below a parent, each code with so many records as by chance."""
+    rng = np.random.default_rng(seed)
+    codes = [f"{parent:04d}{code}" for parent in range(number) for code in range(4)]
+    count = rng.integers(1, 40, len(codes))
+    tree = dk.Hierarchy.from_prefix(codes, (4, 1))
+    return codes, count, tree
+
+
+def test_among_many_parents_some_code_is_the_sum_of_its_neighbours_by_chance():
+    codes, count, tree = blocks_of_four(3_000, 1)
+    own = count.reshape(-1, 4)
+    assert (2 * own.max(axis=1) == own.sum(axis=1)).sum() > 20  # by chance, so nothing is said
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dk.tabulate(pa.table({"cell": np.repeat(codes, count)}), by={"cell": tree})
+
+
+def test_what_chance_explains_is_not_compared_row_by_row(monkeypatch):
+    codes, count, tree = blocks_of_four(3_000, 1)
+    compared = []
+    matches = LeafRows.matches
+    monkeypatch.setattr(
+        LeafRows, "matches", lambda *given: compared.append(given) or matches(*given)
+    )
+    dk.tabulate(pa.table({"cell": np.repeat(codes, count)}), by={"cell": tree})
+    assert compared == []
+    flat = dk.Hierarchy.flat(codes[:4])  # one parent alone, and no chance
+    few = pa.table({"cell": np.repeat(codes[:4], [1_500, 1_000, 2_000, 4_500])})
+    with pytest.raises(InputError, match="is the sum"):
+        dk.tabulate(few, by={"cell": flat})
+    assert compared
+
+
+def test_a_total_among_many_parents_is_found():
+    codes, count, tree = blocks_of_four(300, 2)
+    values = count.astype(np.int64) * 1_000_003
+    values[3::4] = values.reshape(-1, 4)[:, :3].sum(axis=1)  # the fourth of each is a total
+    cells = pa.table({"cell": codes, "turnover": values})
+    with pytest.raises(InputError, match="is the sum"):
+        dk.Table.from_cells(cells, by={"cell": tree}, value="turnover")

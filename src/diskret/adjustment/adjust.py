@@ -19,11 +19,10 @@ _AT_ONCE = 30
 #: may fail to find better ones.
 _BLOCK = 6
 _PATIENCE = 8
-#: Seconds that each choice of directions gets for a first table, whatever the time limit.
+#: Seconds that each choice of directions gets for a first table at least, if time is limited.
 _FIRST_SECONDS = 30.0
-#: Branches of a programme; seconds only guard against one that does not end.
+#: Branches of a programme.
 _NODES, _NODES_OF_BLOCK = 20_000, 50
-_SECONDS = 300.0
 _SWEEPS = 100
 #: A total that must move and doesn't costs so many times what moving it would.
 _SHORT = 20.0
@@ -42,7 +41,8 @@ def adjusted(problem: Adjustment, time_limit: float | None = None) -> Adjusted:
     problem
         What is asked.
     time_limit
-        Seconds after which the search for a cheaper change stops; None: when it finds none.
+        Seconds after which the search for a cheaper change stops; None: when it finds none. Without
+        one the work of each programme is bounded, and the change is the same on every computer.
 
     Raises
     ------
@@ -90,8 +90,9 @@ def _open(problem: Adjustment) -> NDArray[np.int8]:
     return np.zeros(len(problem.cell), dtype=np.int8)
 
 
-def _left(end: float) -> float:
-    return min(_SECONDS, max(end - time.monotonic(), 0.1))
+def _left(end: float, least: float = 0.1) -> float | None:
+    """Seconds left, but at least so many; None if time is not limited."""
+    return None if end == inf else max(end - time.monotonic(), least)
 
 
 def _first(problem: Adjustment, end: float) -> NDArray[np.int64]:
@@ -99,7 +100,7 @@ def _first(problem: Adjustment, end: float) -> NDArray[np.int64]:
 
     Each gets half a minute at least, whatever the time limit: nothing can be published without one.
     """
-    seconds = min(max(end - time.monotonic(), _FIRST_SECONDS), _SECONDS)
+    seconds = _left(end, _FIRST_SECONDS)
     upwards = np.where(problem.may_rise, 1, -1).astype(np.int8)
     downwards = np.where(problem.may_fall, -1, 1).astype(np.int8)
     found = Solved(None)
@@ -110,8 +111,8 @@ def _first(problem: Adjustment, end: float) -> NDArray[np.int64]:
     if found.impossible:
         raise _impossible()
     raise ProtectionError(
-        "no adjustment was found in time; allow larger changes (largest_change=), or suppress "
-        "cells instead"
+        "no adjustment was found within the time and work allowed; allow larger changes "
+        "(largest_change=), or suppress cells instead"
     )
 
 

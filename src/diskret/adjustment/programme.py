@@ -16,6 +16,11 @@ from diskret.solver import Solver, Status
 
 #: Further from a whole number than this, a cell is a fraction.
 _FRACTION = 1e-6
+#: What one programme may take, counted alike on every computer, some five minutes: pivots of the
+#: simplex method in fractions, fewer in a programme of so many columns; in whole numbers turns of
+#: the search times columns, and turns at least.
+_PIVOTS, _WIDE = 12_000_000, 50_000
+_TURNS, _FEWEST_TURNS = 10_000_000, 50
 #: How far around a fractional solution whole numbers are looked for.
 _AROUND = (1, 4, 32)
 
@@ -38,7 +43,7 @@ def solve(
     problem: Adjustment,
     direction: NDArray[np.int8],
     *,
-    seconds: float,
+    seconds: float | None = None,
     nodes: int | None = None,
     among: NDArray[np.bool_] | None = None,
     start: NDArray[np.int64] | None = None,
@@ -46,10 +51,10 @@ def solve(
     """The cheapest change with given directions.
 
     `problem`: what is asked. `direction`: 1: up, −1: down, 0: to be found, for each sensitive cell,
-    ``(k,)``. With none to be found the programme is a linear one. `seconds`: time limit. `nodes`:
-    most branches looked at, the same on every computer. `among`: cells that may change, bool,
-    ``(n,)``; the others keep their change in `start`. None: all. `start`: a change that satisfies
-    everything.
+    ``(k,)``. With none to be found the programme is a linear one. `seconds`: time limit; None: its
+    work alone is bounded. `nodes`: most branches looked at, the same on every computer. `among`:
+    cells that may change, bool, ``(n,)``; the others keep their change in `start`. None: all.
+    `start`: a change that satisfies everything.
     """
     kept = np.zeros(len(problem.cost), dtype=np.int64) if start is None else start
     movable = (problem.down > 0) | (problem.up > 0)
@@ -96,7 +101,7 @@ class _Model:
         fixed[at] = 0
         self.right = -(problem.equations.astype(np.int64) @ fixed)[used].astype(np.float64)
 
-    def linear(self, seconds: float) -> Solved:
+    def linear(self, seconds: float | None) -> Solved:
         """A vertex, and whole numbers around it where it is fractional."""
         solution, status = self._run(self._switches(), self.low, self.high, seconds, whole=False)
         if solution is None:
@@ -120,7 +125,7 @@ class _Model:
                 return Solved(change)
         return Solved(None)
 
-    def whole(self, seconds: float) -> Solved:
+    def whole(self, seconds: float | None) -> Solved:
         """Whole numbers and directions at once."""
         solution, status = self._run(self._switches(), self.low, self.high, seconds, whole=True)
         if solution is None:
@@ -173,7 +178,7 @@ class _Model:
         matrix: sparse.csr_array,
         low: NDArray[np.float64],
         high: NDArray[np.float64],
-        seconds: float,
+        seconds: float | None,
         whole: bool,
     ) -> tuple[NDArray[np.float64] | None, Status]:
         problem, rows = self.problem, len(self.free)
@@ -191,7 +196,12 @@ class _Model:
             ),
             whole=whole,
         )
-        status = solver.run(max(seconds, 0.01))
+        columns = max(matrix.shape[1], 1)
+        status = solver.run(
+            seconds,
+            pivots=None if whole else int(_PIVOTS / (1 + columns / _WIDE)),
+            turns=max(_TURNS // columns, _FEWEST_TURNS) if whole else None,
+        )
         self.bound = solver.bound if whole else -np.inf
         if status is Status.OPTIMAL or (whole and solver.feasible):
             return solver.x, status

@@ -189,7 +189,8 @@ class MicrodataResult:
             ``"csv"`` and ``"parquet"``, one of them at least, ``"dta"``, ``"sav"`` and
             ``"xpt"`` for Stata, SPSS and SAS (with the labels and missing codes of the file that
             the records came from, as far as they occur and the format has them; needs the extra
-            ``stat``), and ``"html"`` for reports. CSV
+            ``stat``), ``"html"`` for reports, and ``"script"`` for ``verify.py``, with which
+            anybody checks the release without diskret. CSV
             files are UTF-8 with commas; a missing value is an empty field, an empty text is
             ``""``.
         language

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.anonymize.risk_plot import risk_plot
 from diskret.errors import InputError
 from diskret.io import FrameKind, coded, from_arrow, to_arrow
 from diskret.io.columns import column
@@ -35,6 +36,8 @@ from diskret.risk.keys import total
 from diskret.risk.summary import RiskSummary, summary
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from diskret.anonymize.data import Microdata
 
 _GAPS = {
@@ -182,6 +185,30 @@ class MicrodataRisk:
                 "microdata"
             )
         return person_thresholds(household_risk, self.households.of, self.households.size)
+
+    def plot(self, threshold: float | None = None, language: str = "en") -> Figure:
+        """Draw how many records have which risk or more; needs the extra ``plots``. Confidential.
+
+        Both scales are logarithmic, so that the few records that are most at risk can be seen.
+
+        Parameters
+        ----------
+        threshold
+            A risk, above 0 and at most 1, that is marked with the number of records above it; such
+            as [`threshold`][diskret.MicrodataRisk.threshold] gives. None: nothing is marked.
+        language
+            ``"en"`` or ``"de"``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        InputError
+            The threshold is out of range, there is no such language, or matplotlib is missing.
+        """
+        return risk_plot(self.risk, threshold, language)
 
     @property
     def remarks(self) -> tuple[str, ...]:

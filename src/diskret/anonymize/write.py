@@ -38,6 +38,7 @@ from diskret.publish.pages.microdata_outline import (
     StepNote,
     variable,
 )
+from diskret.publish.script import FORMAT as SCRIPT
 from diskret.publish.write import check_look, write_releases
 from diskret.risk.summary import riskiest
 from diskret.texts import Statement, sentence
@@ -61,7 +62,7 @@ def write(
 ) -> Path:
     """Write released microdata; see `MicrodataResult.write`."""
     chosen = (formats,) if isinstance(formats, str) else tuple(formats)
-    check_look(chosen, (*FORMATS, *STATISTICAL), language)
+    check_look(chosen, (*FORMATS, *STATISTICAL, SCRIPT), language)
     if not {"csv", "parquet"} & set(chosen):
         raise InputError("formats= must name 'csv' or 'parquet': the records have to be somewhere")
     titles = {} if title is None else {result.name: title}

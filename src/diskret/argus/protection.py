@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from diskret.argus.by_hand import kept_hidden
 from diskret.argus.cell_key import changed_by_keys
 from diskret.argus.commands import Batch, Suppress, Write
 from diskret.argus.data import Made, Opened, made
@@ -88,36 +84,12 @@ def carried_out(
             with said_at(step.place):
                 found = [changed_by_keys(part, step, of, tables[i], first[i].sensitivity, names[0])]
         else:
-            if step.method == "GH" and len(given) > 1:
-                given = [
-                    _held(one, hidden, step)
-                    for one, hidden in zip(given, _alone(step, given), strict=True)
-                ]
             found = _protected(step, given, names, contributor, progress)
         after[step] = {
             i + 1: _shown(one, result, first[i].sensitivity)
             for i, one, result in zip(wanted, given, found, strict=True)
         }
     return Course(part, first, after)
-
-
-def _alone(step: Suppress, tables: Sequence[Made]) -> list[NDArray[np.bool_]]:
-    """What the hypercube hides in each of several tables for itself."""
-    with said_at(step.place):
-        results = [
-            suppress(one.table, one.rule, cost=_cost(one), method="hypercube") for one in tables
-        ]
-    return [result.published.suppressed for result in results]
-
-
-def _held(one: Made, hidden: NDArray[np.bool_], step: Suppress) -> Made:
-    """A table in which these cells stay hidden, and nobody may know them to the unit."""
-    more = hidden & ~one.rule(one.table).unsafe
-    if not more.any():
-        return one
-    taken = more if one.taken is None else more | one.taken
-    held = kept_hidden(one.table, more, step.place.file)
-    return replace(one, rule=one.rule | held, taken=taken)  # type: ignore[operator]
 
 
 def _of(steps: Sequence[Any], number: int) -> list[Any]:
@@ -166,8 +138,7 @@ def _protected(
             [one.table for one in tables],
             [_as_given(one.rule, whom) for one in tables],
             cost=[_cost(one) for one in tables],
-            # what the hypercubes hid one by one stays hidden; what they share is for all of them
-            method="modular" if step.table == 0 and len(tables) > 1 else HIDES[step.method],
+            method=HIDES[step.method],
             attacker=Attacker(contributor=whom),
             time_limit=60 * minutes or None,
             name=list(names),

@@ -85,7 +85,7 @@ def to_job(
     ...                '<SPECIFYTABLE> "Region"|"Turnover"\n<SAFETYRULE> P(10,1)\n'
     ...                "<READMICRODATA>\n<SUPPRESS> OPT(1,1)\n",
     ... }.items():
-    ...     _ = (folder / name).write_text(text, encoding="utf-8")
+    ...     _ = (folder / name).write_text(text, encoding="utf-8", newline="\n")
     >>> [path.name for path in dk.argus.to_job(folder / "job.arb", folder / "job.toml")]
     ['job.toml']
     >>> "p_percent = { p = 10 }" in (folder / "job.toml").read_text(encoding="utf-8")
@@ -184,10 +184,6 @@ class _Writer:
             raise JobError(
                 f"{step.place}: the cell key method is asked for in another way in a job; write "
                 'method = "cell_key" in [tables.noise], as diskret cellkey and the guide say'
-            )
-        if step.method == "GH" and step.table == 0 and len(self.made) > 1:
-            raise JobError(
-                f"{step.place}: a job does not start linked tables from hypercubes; use MOD(0,...)"
             )
 
     def attacker(self, steps: Sequence[Suppress | None]) -> list[str]:

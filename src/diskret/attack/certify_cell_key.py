@@ -113,8 +113,7 @@ def unseen_certificate(published: Outline, intervals: NoiseRows) -> NoiseCertifi
         published,
         intervals,
         ruled_out,
-        claimed=(UNSEEN,),
-        not_claimed=(NOT_COMPARED,),
+        unseen=True,
         checked=_of_noise(intervals, ruled_out),
     )
 
@@ -124,20 +123,16 @@ def _certificate(
     intervals: NoiseRows,
     ruled_out: int,
     *,
-    claimed: tuple[Statement, ...] = (),
-    not_claimed: tuple[Statement, ...] = (),
+    unseen: bool = False,
     checked: tuple[Statement, ...],
 ) -> NoiseCertificate:
     means, variances = row_moments(intervals)
     unbiased = bool(np.abs(means).max() <= NO_MEAN)
+    claimed, not_claimed = said(unseen, unbiased)
     return NoiseCertificate(
         published=published,
-        claimed=(CONSISTENT, *claimed, *((UNBIASED,) if unbiased else ())),
-        not_claimed=(
-            *(NOT_ADDITIVE, NO_INTERVAL, ZEROS, GROUP_DISCLOSURE),
-            *not_claimed,
-            *(() if unbiased else (BIASED,)),
-        ),
+        claimed=claimed,
+        not_claimed=not_claimed,
         checked=checked,
         figures={
             "max_noise": largest_noise(intervals),
@@ -146,6 +141,24 @@ def _certificate(
             "means": [round(float(mean), 9) + 0.0 for mean in means],
             "variances": [round(float(variance), 9) for variance in variances],
         },
+    )
+
+
+def said(
+    unseen: bool, unbiased: bool, of_sums: tuple[Statement, ...] = ()
+) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    """What a certificate claims of cell key noise, and what it does not.
+
+    unseen: whether nobody has seen the true counts.
+    of_sums: what noise on sums does not promise beside what noise on counts does not.
+    """
+    return (
+        (CONSISTENT, *((UNSEEN,) if unseen else ()), *((UNBIASED,) if unbiased else ())),
+        (
+            *(NOT_ADDITIVE, NO_INTERVAL, *of_sums, ZEROS, GROUP_DISCLOSURE),
+            *((NOT_COMPARED,) if unseen else ()),
+            *(() if unbiased else (BIASED,)),
+        ),
     )
 
 

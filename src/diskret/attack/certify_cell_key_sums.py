@@ -14,19 +14,13 @@ from diskret.attack.cell_key_noise import (
     row_moments,
 )
 from diskret.attack.certify_cell_key import (
-    BIASED,
-    CONSISTENT,
-    NO_INTERVAL,
     NO_MEAN,
-    NOT_ADDITIVE,
-    UNBIASED,
-    ZEROS,
     keys_of,
+    said,
 )
 from diskret.attack.closeness import Closeness, Windows, closeness
 from diskret.attack.noise.estimates import difference_estimates
 from diskret.attack.noise_certificate import NoiseCertificate, refuse_cells
-from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.tables import Published, Table
 from diskret.texts import Figure, Statement, sentence
 
@@ -113,13 +107,11 @@ def certify_cell_key_sums(
         estimated = _by_difference(published, measure.sum, windows)
         figures |= _figures(found, estimated)
         checked += _judged(found, estimated)
+    claimed, not_claimed = said(False, unbiased, (NO_DIFFERENCE,))
     return NoiseCertificate(
         published=published,
-        claimed=(CONSISTENT, *((UNBIASED,) if unbiased else ())),
-        not_claimed=(
-            *(NOT_ADDITIVE, NO_INTERVAL, NO_DIFFERENCE, ZEROS, GROUP_DISCLOSURE),
-            *(() if unbiased else (BIASED,)),
-        ),
+        claimed=claimed,
+        not_claimed=not_claimed,
         checked=checked,
         figures=figures,
     )

@@ -14,11 +14,11 @@ from diskret.tables import Published, Table
 from diskret.tables.requirements import Requirements
 from diskret.texts import Figure, sentence
 
-_ADJUSTED = (
+ADJUSTED = (
     sentence("adjusted.additive"),
     sentence("adjusted.changed where revealing"),
 )
-_NOT_OF_ADJUSTED = (
+NOT_OF_ADJUSTED = (
     sentence("adjusted.no interval"),
     sentence("adjusted.none exact"),
     sentence("adjusted.not consistent"),
@@ -63,8 +63,8 @@ def _adjusted(published: Published, table: Table, needs: Requirements) -> NoiseC
     mean = float(relative[original != 0].mean()) if original.any() else 0.0
     return NoiseCertificate(
         published,
-        _ADJUSTED,
-        _NOT_OF_ADJUSTED,
+        ADJUSTED,
+        NOT_OF_ADJUSTED,
         shown={"additive": True},
         checked=(
             sentence(
@@ -88,11 +88,11 @@ def _adjusted(published: Published, table: Table, needs: Requirements) -> NoiseC
     )
 
 
-_MADE_ADDITIVE = (
+MADE_ADDITIVE = (
     sentence("made additive.additive"),
     sentence("made additive.from perturbed values"),
 )
-_NOT_OF_ADDITIVE = (
+NOT_OF_ADDITIVE = (
     sentence("made additive.not consistent"),
     sentence("made additive.no interval"),
 )
@@ -114,8 +114,8 @@ def certify_additive(published: Published, before: Published, table: Table) -> N
     largest, mean = float(again.max(initial=0)), float(again.mean())
     return NoiseCertificate(
         published,
-        _MADE_ADDITIVE,
-        _NOT_OF_ADDITIVE,
+        MADE_ADDITIVE,
+        NOT_OF_ADDITIVE,
         shown={"additive": True},
         checked=(
             sentence(
@@ -139,10 +139,10 @@ def certify_additive(published: Published, before: Published, table: Table) -> N
     )
 
 
-_SAME_VALUES = sentence("invariant.frequencies")
-_SAME_ON_AVERAGE = sentence("invariant.frequencies on average")
-_SAME_IN_ALL = sentence("invariant.same cell")
-_NOT_OF_INVARIANT = (
+SAME_VALUES = sentence("invariant.frequencies")
+SAME_ON_AVERAGE = sentence("invariant.frequencies on average")
+SAME_IN_ALL = sentence("invariant.same cell")
+NOT_OF_INVARIANT = (
     sentence("invariant.not additive"),
     sentence("invariant.not consistent"),
     sentence("invariant.no interval"),
@@ -188,8 +188,8 @@ def certify_invariant(
     return [
         NoiseCertificate(
             own,
-            (_SAME_VALUES if exact else _SAME_ON_AVERAGE, _SAME_IN_ALL),
-            _NOT_OF_INVARIANT,
+            (SAME_VALUES if exact else SAME_ON_AVERAGE, SAME_IN_ALL),
+            NOT_OF_INVARIANT,
             checked=(said,),
             figures=figures,
         )

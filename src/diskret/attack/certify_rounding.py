@@ -24,7 +24,9 @@ from diskret.tables.requirements import Requirements
 from diskret.texts import Figure, Statement, sentence
 
 _EXAMPLES = 3
-_ADDITIVE = ("controlled", "small_counts")
+#: Methods after which totals are the sums of their parts, and all of them.
+ADDITIVE = ("controlled", "small_counts")
+METHODS = ("deterministic", "random", *ADDITIVE)
 
 
 def certify_rounding(
@@ -71,7 +73,7 @@ def certify_rounding(
     base = _base(published[0], perturbed)
     for table, value in zip(published, original, strict=True):
         _check_values(table, value, perturbed, base)
-    if perturbed.method in _ADDITIVE:
+    if perturbed.method in ADDITIVE:
         check_adding_up(published)
     attacked: list[dict[str, Any]] = [{} for _ in published]
     if examined:
@@ -80,13 +82,13 @@ def certify_rounding(
     return [
         NoiseCertificate(
             published=table,
-            claimed=_claimed(perturbed, examined, ruled),
-            not_claimed=_not_claimed(perturbed, examined, ruled, groups),
+            claimed=claimed(perturbed.method, perturbed.base or 0, examined, ruled),
+            not_claimed=not_claimed(perturbed.method, examined, ruled, groups),
             checked=_checked(table, value, found, ruled),
             shown={
                 "method": perturbed.method,
                 "base": perturbed.base,
-                "additive": perturbed.method in _ADDITIVE,
+                "additive": perturbed.method in ADDITIVE,
             },
             figures={
                 "method": perturbed.method,
@@ -170,7 +172,7 @@ def _attack(
     targets = _targets(value, small, publication.starts, requirements)
     examination = examine(publication, Attacker(), targets, progress, original=value)
     short = unmet(examination, targets)
-    if short.any() and (requirements is not None or perturbed.method in _ADDITIVE):
+    if short.any() and (requirements is not None or perturbed.method in ADDITIVE):
         asked = "as uncertain as the rule asks" if requirements is not None else "uncertain"
         raise ProofError(
             f"{int(short.sum()):,} true values are not {asked} for who reads all rounded values "
@@ -225,38 +227,38 @@ def _figures(
 # ── in words ─────────────────────────────────────────────────────────────────────────
 
 
-def _claimed(perturbed: Perturbed, examined: bool, ruled: bool) -> tuple[Statement, ...]:
-    base = f"{perturbed.base:g}"
+def claimed(method: str, of: float, examined: bool, ruled: bool) -> tuple[Statement, ...]:
+    """What a certificate claims of tables that were rounded to the base `of`."""
+    base = f"{of:g}"
     said: list[Statement] = []
-    if perturbed.method == "small_counts":
+    if method == "small_counts":
         said.append(sentence("rounding.no small values", base=base))
     else:
         said.append(sentence("rounding.multiples", base=base))
-    if perturbed.method == "deterministic":
+    if method == "deterministic":
         said.append(sentence("rounding.nearest multiple"))
-    if perturbed.method == "random":
+    if method == "random":
         said.append(sentence("rounding.less than the base", base=base))
-    if perturbed.method in _ADDITIVE:
+    if method in ADDITIVE:
         said.append(sentence("rounding.additive"))
     said.append(sentence("rounding.zeros"))
-    if examined and perturbed.method in _ADDITIVE and not ruled:
+    if examined and method in ADDITIVE and not ruled:
         said.append(sentence("rounding.small values uncertain", base=base))
     if examined and ruled:
         said.append(sentence("rounding.sensitive values uncertain"))
     return tuple(said)
 
 
-def _not_claimed(
-    perturbed: Perturbed, examined: bool, ruled: bool, groups: bool
-) -> tuple[Statement, ...]:
+def not_claimed(method: str, examined: bool, ruled: bool, groups: bool) -> tuple[Statement, ...]:
+    """What a certificate does not claim of rounded tables."""
     said: list[Statement] = []
-    if perturbed.method not in _ADDITIVE:
+    if method not in ADDITIVE:
         said.append(sentence("rounding.not additive"))
         if not ruled:
             said.append(sentence("rounding.differences"))
-    if perturbed.method == "small_counts":
+    if method == "small_counts":
         said.append(sentence("rounding.large values unrounded"))
-    if perturbed.method in _ADDITIVE:
+    if method in ADDITIVE:
         said.append(sentence("rounding.repeated choice"))
     if not examined:
         said.append(sentence("rounding.not examined"))

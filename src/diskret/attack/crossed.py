@@ -30,16 +30,20 @@ class CrossedRests:
     member: each as a sum of published cells, entries 1 and −1, ``(r, cells)``.
     pieces: of which pieces it consists, entries 1, ``(r, pieces)``; no row is empty.
     signed: where some of these are taken away, so that it may be below zero, ``(r,)``.
+    times: how often the sum of cells counts them, ``(r,)``, int64: twice where three tables tell
+        a sum by halves; `member` has other entries then.
     """
 
     member: sparse.csr_array
     pieces: sparse.csr_array
     signed: NDArray[np.bool_]
+    times: NDArray[np.int64]
 
     @classmethod
     def never_below(cls, member: sparse.csr_array, pieces: sparse.csr_array) -> CrossedRests:
         """Rests that nothing but pieces of a whole are left of."""
-        return cls(member, pieces, np.zeros(member.shape[0], bool))
+        number = member.shape[0]
+        return cls(member, pieces, np.zeros(number, bool), np.ones(number, np.int64))
 
     def __len__(self) -> int:
         return self.member.shape[0]
@@ -47,7 +51,9 @@ class CrossedRests:
     def only(self, which: NDArray[np.bool_]) -> CrossedRests:
         """Some of them."""
         rows = np.flatnonzero(which)
-        return CrossedRests(self.member[rows], self.pieces[rows], self.signed[rows])
+        return CrossedRests(
+            self.member[rows], self.pieces[rows], self.signed[rows], self.times[rows]
+        )
 
     def beside(self, others: CrossedRests) -> CrossedRests:
         """These and others, each once."""
@@ -56,6 +62,7 @@ class CrossedRests:
                 _stacked([self.member, others.member]),
                 _stacked([self.pieces, others.pieces]),
                 np.concatenate([self.signed, others.signed]),
+                np.concatenate([self.times, others.times]),
             )
         )
 

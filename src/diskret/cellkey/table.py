@@ -299,8 +299,16 @@ class PerturbationTable:
             }
         )
 
-    def heat_map(self, language: str = "en") -> Figure:
+    def heat_map(self, language: str = "en", *, cumulative: bool = False) -> Figure:
         """Draw what becomes of each count, with the probabilities as colours.
+
+        Parameters
+        ----------
+        language
+            ``"en"`` or ``"de"``.
+        cumulative
+            Show by noise how likely it is at most so large, as figure 1 of Simon (2022) does,
+            and not by published count how likely that is.
 
         Returns
         -------
@@ -314,7 +322,8 @@ class PerturbationTable:
         """
         from diskret.cellkey import plots
 
-        return plots.heat_map(self, language)
+        draw = plots.cumulative_map if cumulative else plots.heat_map
+        return draw(self, language)
 
     def distributions(self, language: str = "en") -> Figure:
         """Draw the noise of each count as bars, with its mean and variance.

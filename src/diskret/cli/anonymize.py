@@ -51,7 +51,7 @@ def anonymize(
         if template:
             from diskret.jobs.template import template as job_template
 
-            typer.echo(job_template("anonymize"), nl=False)
+            typer.echo(job_template("anonymize", spoken.value), nl=False)
             return
 
         from diskret.cli.progress import progress_bars
@@ -107,7 +107,7 @@ def safe(
         if template:
             from diskret.jobs.template import template as job_template
 
-            typer.echo(job_template("safe"), nl=False)
+            typer.echo(job_template("safe", spoken.value), nl=False)
             return
 
         from diskret.cli.progress import progress_bars

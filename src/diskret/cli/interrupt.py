@@ -53,6 +53,28 @@ def interruptible(said: str) -> Generator[None]:
         ringing.close()
 
 
+@contextmanager
+def ended_by_signals() -> Generator[None]:
+    """Let SIGINT and SIGTERM end a server in order, and not the program in the middle.
+
+    What waits for a solver inside of a request is given the time that the server gives it.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    listened = signal.set_wakeup_fd(-1)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.set_wakeup_fd(listened, warn_on_full_buffer=False)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def end_at_once(said: str) -> None:
     """End the process without waiting for solvers in other threads."""
     if sys.stderr.isatty():

@@ -19,10 +19,15 @@ from diskret.cli.check import check
 from diskret.cli.command import Language, language_of
 from diskret.cli.desk import desk
 from diskret.cli.ledger import ledger
+from diskret.cli.map import map_
 from diskret.cli.plan import plan
 from diskret.cli.protect import demo, protect
 from diskret.cli.remote import remote
+from diskret.cli.script import verify_script
+from diskret.cli.serve import serve, users
+from diskret.cli.sign import sign
 from diskret.cli.verify import verify
+from diskret.cli.workbench import workbench
 from diskret.texts import words_in
 from diskret.texts.messages import translated
 
@@ -113,16 +118,22 @@ def _options(
 
 app.command()(demo)
 app.command()(protect)
+app.command("map")(map_)
 app.command()(anonymize)
 app.command()(safe)
 app.command()(verify)
+app.command("verify-script")(verify_script)
+app.add_typer(sign, name="sign")
 app.command()(audit)
 app.command()(check)
 app.command()(argus)
 app.command()(plan)
+app.command()(workbench)
 app.add_typer(ledger, name="ledger")
 app.add_typer(desk, name="desk")
 app.add_typer(remote, name="remote")
+app.command()(serve)
+app.add_typer(users, name="users")
 app.add_typer(cellkey, name="cellkey")
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -10,10 +13,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from diskret.progress import Progress, silent
+from diskret.progress import LINES, Progress, silent
 from diskret.texts.messages import translated
 
 _PATIENCE = 2.0
+#: Seconds between lines of progress.
+_PAUSE = 0.1
 
 
 @contextmanager
@@ -23,8 +28,12 @@ def progress_bars(
     """A callback that draws a bar for each task, once `patience` seconds have passed.
 
     What stands behind a colon in a task, such as the largest deviation so far, may change.
-    Bars are drawn on the error stream and only if it is a terminal.
+    Bars are drawn on the error stream and only if it is a terminal. A program that started this
+    one may ask for lines instead, see `diskret.progress.LINES`.
     """
+    if os.environ.get(LINES):
+        yield _lines(language)
+        return
     console = console or Console(stderr=True)
     if not console.is_terminal:
         yield silent
@@ -53,3 +62,19 @@ def progress_bars(
         yield progress
     finally:
         bars.stop()
+
+
+def _lines(language: str) -> Progress:
+    """A callback that writes a line of JSON for each step, not too often."""
+    last: dict[str, float] = {}
+
+    def progress(task: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        name = task.partition(":")[0]
+        if done < total and now - last.get(name, 0.0) < _PAUSE:
+            return
+        last[name] = now
+        told = {"task": translated(task, language), "done": int(done), "total": int(total)}
+        print(json.dumps(told), file=sys.stderr, flush=True)
+
+    return progress

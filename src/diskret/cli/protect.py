@@ -51,7 +51,7 @@ def protect(
         if template:
             from diskret.jobs.template import template as job_template
 
-            typer.echo(job_template(), nl=False)
+            typer.echo(job_template(language=spoken.value), nl=False)
             return
         job_file = named(job_file)
 

@@ -115,15 +115,18 @@ def show_table(
     if len(trees) > 1:
         header = [trees[-1].codes[i] for i in part.columns]
     shown: list[list[Text]] = []
-    fitting = dropped = 0
-    for dropped in _digits_to_drop(published):
-        shown = [
-            [_cell(published, i, dropped, language, symbols) for i in row]
+    fitting, dropped = -1, 0
+    for digits in _digits_to_drop(published, part.cell):
+        rounded = [
+            [_cell(published, i, digits, language, symbols) for i in row]
             for row in part.cell.tolist()
         ]
-        fitting = _fitting(console, labels, header, shown)
+        columns = _fitting(console, labels, header, rounded)
+        if columns > fitting:  # rounding is worth it only for columns more
+            shown, fitting, dropped = rounded, columns, digits
         if fitting == len(header):
             break
+    fitting = max(fitting, 1)
     table = Table(title=Text(published.name, style="bold"), title_justify="left")
     table.add_column(Text(published.dimensions[0].name), no_wrap=True)
     for name in header[:fitting]:
@@ -135,12 +138,16 @@ def show_table(
         console.print(Text(line, style="dim"))
 
 
-def _digits_to_drop(published: Published) -> list[int]:
-    """None; all decimals; then whole thousands and millions."""
+def _digits_to_drop(published: Published, cell: NDArray[np.int64]) -> list[int]:
+    """None; all decimals; then whole thousands and millions, where most values keep two digits."""
     if published.frequency:
         return [0]
+    seen = cell[~published.suppressed.ravel()[cell]]
+    sizes = np.abs(published.value.ravel()[seen])
+    middle = np.median(sizes[sizes > 0]) if sizes.any() else 0
     decimals = published.decimals
-    return sorted({0, decimals, decimals + 3, decimals + 6})
+    rounded = {decimals, decimals + 3, decimals + 6}
+    return sorted({0, *(digits for digits in rounded if middle >= 10 ** (digits + 1))})
 
 
 def _cell(
@@ -172,7 +179,7 @@ def _fitting(
     used = max(label.cell_len for label in labels) + 4
     for column, name in enumerate(header):
         used += max(len(name), *(row[column].cell_len for row in shown)) + 3
-        if used > console.width and column > 0:
+        if used > console.width:
             return column
     return len(header)
 

@@ -21,6 +21,13 @@ def verify(
             help="An earlier release that tables were attacked with, or that figures refer to."
         ),
     ] = None,
+    signer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|KEY",
+            help="Who must have signed it: an office's list of keys, a PEM file, or one key.",
+        ),
+    ] = None,
     language: LanguageOption = Language.en,
     debug: DebugOption = False,
 ) -> None:
@@ -34,7 +41,9 @@ def verify(
         from diskret.publish.verify.folder import verify as verify_folder
 
         with progress_bars(language=language) as progress:
-            report = verify_folder(folder, internal, releases=release or (), progress=progress)
+            report = verify_folder(
+                folder, internal, releases=release or (), signer=signer, progress=progress
+            )
         texts = words_in(language, "commands")
         for line in report.lines:
             typer.echo(translated(line, language))

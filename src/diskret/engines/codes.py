@@ -24,6 +24,8 @@ from diskret.io.record_errors import CodesError, RecordError
 
 #: A column with more distinct codes than this is no classifying variable.
 MOST_CODES = 1_000_000
+#: So many cells of a grid are there at most: all of 100 m in a large country.
+MOST_CELLS = 50_000_000
 
 
 def resolve(
@@ -33,7 +35,7 @@ def resolve(
 
     `found`: columns ``raw`` (a row for each distinct value, text or whole numbers) and ``records``
     (how many records have it). `hierarchy`: the tree, or None for "flat, from the codes in the
-    data".
+    data". Of cells of a grid ``code`` says the ids beside their numbers.
     """
     refuse_too_many(name, found)
     records: dict[str, int] = {}
@@ -74,7 +76,7 @@ def resolve(
 
 def refuse_too_many(name: str, found: pa.Table) -> None:
     """Refuse a column that has a code for nearly every record."""
-    if len(found) > MOST_CODES:
+    if len(found) > (MOST_CELLS if "code" in found.column_names else MOST_CODES):
         raise InputError(
             f"column {name!r} has more than {MOST_CODES:,} different codes, so it classifies "
             "nothing; is it the right column?"
@@ -114,6 +116,8 @@ def positions(leaf: NDArray[np.int64], hierarchies: Sequence[Hierarchy]) -> NDAr
 
 
 def _codes(found: pa.Table) -> list[str]:
+    if "code" in found.column_names:
+        return found["code"].to_pylist()
     return [as_code(value) or "" for value in found["raw"].to_pylist()]
 
 
@@ -155,7 +159,7 @@ def spellings_of_codes(name: str, found: pa.Table, codes: tuple[str, ...]) -> pa
     `found`: column ``raw`` with a row for each distinct value, text or whole numbers. Gives the
     columns ``raw`` and ``leaf``, which is 0.
     """
-    read = [as_code(value) for value in found["raw"].to_pylist()]
+    read = _codes(found)
     missing = [code for code in codes if code not in read]
     if missing:
         there = sorted({code for code in read if code})

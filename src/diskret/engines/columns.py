@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from diskret.errors import InputError
+from diskret.io.cells import ComputedCells
 from diskret.io.columns import OF_THOUSANDS, decimals_advice
 
-Kind = Literal["text", "integer", "decimal", "float", "other", "unusable"]
+Kind = Literal["text", "integer", "decimal", "float", "other", "cell", "unusable"]
 
 INT64 = 2**63 - 1
 _FLOAT = 2**53  # beyond it neighbouring whole numbers share one float64
@@ -28,14 +29,17 @@ class Column:
     `name`: as the user wrote it.
     `internal`: as the engine knows it, e.g. ``c3``.
     `kind`: what can be done with it: ``"other"`` has a text form (dates, booleans), ``"unusable"``
-        has none (lists, bytes).
+        has none (lists, bytes); a ``"cell"`` of a grid is computed.
     `type`: the engine's name of its type, for messages.
+    `cells`: what the numbers of cells mean. `checks`: what must hold for them to be right.
     """
 
     name: str
     internal: str
     kind: Kind
     type: str
+    cells: ComputedCells | None = None
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,15 @@ class Reading:
     checks: tuple[Check, ...] = ()
 
 
+def coded(column: Column) -> Reading:
+    """Read a dimension, computed or not."""
+    return Reading(code(column), column.checks)
+
+
 def code(column: Column) -> str:
     """Read a dimension; distinct values are text or whole numbers."""
+    if column.kind == "cell":
+        return column.internal
     _refuse_unusable(column, "codes")
     if column.kind == "float":
         raise InputError(
@@ -277,5 +288,5 @@ def _blank_is_null(column: Column) -> str:
 
 
 def _refuse_unusable(column: Column, use: str) -> None:
-    if column.kind == "unusable":
+    if column.kind in ("cell", "unusable"):
         raise InputError(f"column {column.name!r} has the type {column.type}, which gives no {use}")

@@ -8,16 +8,20 @@ import tempfile
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 from sqlglot.expressions import Select
 
 from diskret.engines import sql
+from diskret.engines.cells import with_cells
 from diskret.engines.columns import Column, Kind
 from diskret.engines.engine import Engine, key_values
 from diskret.engines.key_counts import KeyQuestion
@@ -66,9 +70,13 @@ class DuckDBEngine(Engine):
         They come in the order in which they lie; if there is a filter, those that satisfy it.
         """
         with self._open() as records:
-            number = len(records.columns)
+            number = sum(column.cells is None for column in records.columns)
             for block in self._records.in_order(key_values(question, records)):
                 yield block.select(range(number)), block.columns[number:]
+
+    def stop(self) -> None:
+        """See `Engine`."""
+        self._records.connection.interrupt()
 
     @contextmanager
     def _asked(self) -> Generator[_Records]:
@@ -135,7 +143,28 @@ def _open(connection: duckdb.DuckDBPyConnection, source: Source) -> _Records:
             connection.sql(scan, params={"paths": paths}).create_view("source")
         types = connection.table("source").types
     found = zip(source.columns, names, types, strict=True)
-    return _Records(connection, tuple(Column(n, c, _kind(t.id), str(t)) for n, c, t in found))
+    columns = [Column(n, c, _kind(t.id), str(t)) for n, c, t in found]
+    function = _function(connection, source)
+    return _Records(connection, with_cells(columns, source.cells, function))
+
+
+def _function(connection: duckdb.DuckDBPyConnection, source: Source) -> str | None:
+    """What brings coordinates of another system to that of the grid, block by block."""
+    cells = source.cells
+    if cells is None or cells.moved is None:
+        return None
+
+    # threads of DuckDB have too little room for PROJ
+    own = ThreadPoolExecutor(1)
+
+    def numbers(east: pa.Array, north: pa.Array) -> pa.Array:
+        both = [np.asarray(one.fill_null(np.nan), np.float64) for one in (east, north)]
+        return own.submit(cells.numbers, *both).result()
+
+    kinds: Any = [duckdb.dtype("DOUBLE"), duckdb.dtype("DOUBLE")]
+    how: Any = {"type": "arrow", "null_handling": "special"}
+    connection.create_function("cell_of", numbers, kinds, duckdb.dtype("BIGINT"), **how)
+    return "cell_of"
 
 
 _SIGNED = ("tinyint", "smallint", "integer", "bigint")
@@ -163,6 +192,8 @@ def _explained(source: Source) -> Generator[None]:
             "DuckDB ran out of memory; give it more with memory_limit=, fewer threads=, or more "
             f"space for temporary files ({_first_line(error)})"
         ) from error
+    except duckdb.InterruptException as error:
+        raise InputError("the question was stopped before it was answered") from error
     except duckdb.Error as error:
         if source.format == "csv":
             for path in source.paths:
@@ -204,7 +235,8 @@ def _connected(
 
     Gives the connection, and what gives back all that it holds.
     """
-    if memory_limit is None and threads is None and _few(source):
+    computes = source.cells is not None and source.cells.moved is not None
+    if memory_limit is None and threads is None and _few(source) and not computes:
         return _lent()
     folder = tempfile.mkdtemp(prefix="diskret-")  # mkdtemp gives it mode 0700
     try:

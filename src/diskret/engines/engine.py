@@ -128,6 +128,13 @@ class Engine(ABC):
             found = records.stream(sql.key_counts(keys, weight, where))
             return in_order(question.keys, found, weight is not None)
 
+    @abstractmethod
+    def stop(self) -> None:
+        """End the question that is being answered, from another thread: its asker gets an error.
+
+        The engine answers further questions. Where none is being answered nothing happens.
+        """
+
     def close(self) -> None:
         """Give back all that the engine holds: connection, session, private files."""
         self._close()
@@ -152,7 +159,8 @@ class Engine(ABC):
 def key_values(question: KeyQuestion, records: Records) -> Select:
     """The records with all their columns, and after them what they have in each key, ``g0 …``."""
     keys, _, where = _keys(question, records)
-    return sql.key_values([column.internal for column in records.columns], keys, where)
+    written = [column.internal for column in records.columns if column.cells is None]
+    return sql.key_values(written, keys, where)
 
 
 def _keys(question: KeyQuestion, records: Records) -> tuple[list[str], str | None, str | None]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.engines import columns, contributions, proportional, sql
+from diskret.engines.cells import told, tree_of
 from diskret.engines.codes import mappings, positions, refuse_too_many, resolve, spellings_of_mark
 from diskret.engines.columns import Check, Column, Kind, Reading
 from diskret.engines.contract import LeafQuestion, Leaves, Listed, Straddlers
@@ -46,6 +47,8 @@ def answer(question: LeafQuestion, records: Records) -> Leaves:
     shape, checks = _shape(question, records, where)
     coded = [*shape.codes, *(code for code, _ in shape.marks)]
     survey = records.survey(coded, checks, where)
+    coordinates = sum(len(column_named(records, name).checks) for name in question.by)
+    refuse_failed(records, checks[:coordinates], survey.failed[:coordinates], where)
     _attach_marks(question, records, survey.codes[len(shape.codes) :])
     hierarchies = _attach_codes(question, records, survey.codes[: len(shape.codes)])
     refuse_failed(records, checks, survey.failed, where)
@@ -106,7 +109,7 @@ def _shape(
         return None if name is None else read(name, how)
 
     shape = sql.Shape(
-        codes=tuple(columns.code(column_named(records, name)) for name in question.by),
+        codes=tuple(read(name, columns.coded) for name in question.by),
         measures=tuple(
             read(name, partial(columns.value, decimals=decimals, rounded=question.round_values))
             for name, decimals in question.values.items()
@@ -140,11 +143,17 @@ def _attach_codes(
     question: LeafQuestion, records: Records, found: Sequence[pa.Table]
 ) -> list[Hierarchy]:
     """Attach what each code in the records adds to the leaf number; the trees of all dimensions."""
-    hierarchies = [
-        resolve(name, table, hierarchy, question.totals.get(name, "Total"))
-        for (name, hierarchy), table in zip(question.by.items(), found, strict=True)
-    ]
-    for i, table in enumerate(mappings(found, hierarchies)):
+    hierarchies: list[Hierarchy] = []
+    spelled: list[pa.Table] = []
+    for (name, hierarchy), table in zip(question.by.items(), found, strict=True):
+        column, total = column_named(records, name), question.totals.get(name, "Total")
+        spelled.append(told(column, table))
+        tree = tree_of(column, table, total) if hierarchy is None else None
+        if tree is None:
+            tree = resolve(name, spelled[-1], hierarchy, total)
+        refuse_too_many(name, spelled[-1])
+        hierarchies.append(tree)
+    for i, table in enumerate(mappings(spelled, hierarchies)):
         records.attach(f"m{i}", table)
     return hierarchies
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.engines import columns, sql
+from diskret.engines.cells import tree_of
 from diskret.engines.codes import mappings, resolve
 from diskret.engines.columns import Kind
 from diskret.engines.contract import LeafQuestion, PerturbedBlocks, PerturbedCounts, PlacedValues
@@ -166,13 +167,14 @@ def _attach(
     """Make the small relations of the statement known; the trees of all dimensions."""
     found: list[pa.Table] = []
     trees: list[Hierarchy] = []
-    for (name, tree), code in zip(question.by.items(), shape.codes, strict=True):
-        if tree is None:
-            spelled = code_counts(records, code, shape.where)
+    for name, tree in question.by.items():
+        column = column_named(records, name)
+        if tree is None or column.cells is not None:
+            spelled = code_counts(records, column, shape.where)
         else:
-            spelled = as_in_the_tree(column_named(records, name).kind, tree)
+            spelled = as_in_the_tree(column.kind, tree)
         found.append(spelled)
-        trees.append(resolve(name, spelled, tree))
+        trees.append(resolve(name, spelled, tree or tree_of(column, spelled, "Total")))
     for i, (mapping, tree) in enumerate(zip(mappings(found, trees), trees, strict=True)):
         records.attach(f"m{i}", mapping)
         leaf = np.arange(len(tree.leaves)) * prod(len(t.leaves) for t in trees[i + 1 :])

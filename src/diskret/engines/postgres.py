@@ -18,6 +18,7 @@ from pyarrow import csv
 from sqlglot.expressions import Select
 
 from diskret.engines import postgres_sql
+from diskret.engines.cells import with_cells
 from diskret.engines.columns import Column, Kind
 from diskret.engines.engine import Engine
 from diskret.engines.postgres_connection import (
@@ -57,19 +58,32 @@ class PostgresEngine(Engine):
         self._table = source.database
         self._work_mem = work_mem
         self._connection = _connect(self._table)
+        self._process: int | None = None
         self._close = weakref.finalize(self, self._connection.close)
         try:
             with self._transaction():
                 self._columns = _columns(self._connection, self._table)
+            self._read = with_cells(self._columns, source.cells)
         except BaseException:
             self.close()
             raise
+
+    def stop(self) -> None:
+        """See `Engine`; the server is told on a connection of its own."""
+        process = self._process
+        if process is None:
+            return
+        other = _connect(self._table)
+        try:
+            other.ask("SELECT pg_cancel_backend($1::integer)", process)
+        finally:
+            other.close()
 
     @contextmanager
     def _asked(self) -> Generator[_Records]:
         relations = {"source": postgres_sql.source(self._table.path, self._columns)}
         with self._transaction():
-            yield _Records(self._connection, self._columns, relations)
+            yield _Records(self._connection, self._read, relations)
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
@@ -85,11 +99,15 @@ class PostgresEngine(Engine):
                 ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 for name, setting in settings.items():
                     ask("SELECT set_config($1, $2, true)", name, setting)
+                # behind a pool each transaction may be with another process
+                self._process = ask("SELECT pg_backend_pid()").rows[0][0]
                 yield
                 ask("COMMIT")
             except BaseException as error:
                 self._roll_back(error)
                 raise
+            finally:
+                self._process = None
 
     def _roll_back(self, error: BaseException) -> None:
         """End the transaction; what was interrupted in the middle of an answer is closed."""

@@ -12,7 +12,8 @@ import pyarrow as pa
 from sqlglot.expressions import Select
 
 from diskret.engines import columns, sql
-from diskret.engines.codes import MOST_CODES, refuse_too_many, spellings_of_codes
+from diskret.engines.cells import told
+from diskret.engines.codes import MOST_CELLS, MOST_CODES, refuse_too_many, spellings_of_codes
 from diskret.engines.columns import Check, Column, Reading, counted
 from diskret.engines.contract import PlacedValues
 from diskret.errors import InputError
@@ -69,7 +70,8 @@ class Survey:
     """What the records hold in the columns that a question names.
 
     `codes`: for each column of codes its distinct values, ``raw``, with their numbers of
-        ``records``; not all of them where they are more than `MOST_CODES`.
+        ``records``; not all of them where they are more than `MOST_CODES`,
+        or `MOST_CELLS` where the records have cells of a grid.
     `failed`: for each check the number of records that fail it.
     """
 
@@ -124,9 +126,14 @@ def reader(
     return read, checks
 
 
-def code_counts(records: Records, code: str, where: str | None = None) -> pa.Table:
-    """Distinct values of a dimension, ``raw``, with their numbers of ``records``; not too many."""
-    return records.fetch(sql.code_counts(code, MOST_CODES + 1, where))
+def code_counts(records: Records, column: Column, where: str | None = None) -> pa.Table:
+    """Distinct values of a dimension, ``raw``, with their numbers of ``records``; not too many.
+
+    Of cells of a grid there is the id, too; records that lie in none are refused.
+    """
+    check(records, column.checks, where)
+    most = MOST_CODES if column.cells is None else MOST_CELLS
+    return told(column, records.fetch(sql.code_counts(columns.code(column), most + 1, where)))
 
 
 def filtered(asked: Population, records: Records) -> str | None:
@@ -140,7 +147,7 @@ def filtered(asked: Population, records: Records) -> str | None:
             conditions.append(reading.expression)
         else:
             code = columns.code(column)
-            found = code_counts(records, code)
+            found = code_counts(records, column)
             refuse_too_many(name, found)
             records.attach(f"f{i}", spellings_of_codes(name, found, wanted))
             conditions.append(f"{code} IN (SELECT raw FROM f{i})")  # noqa: S608 - internal

@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlglot.expressions import Select
 
 from diskret.engines import one_pass, spark_sql, sql
+from diskret.engines.cells import most_codes, with_cells
 from diskret.engines.columns import Check, Column, Kind
 from diskret.engines.contract import PlacedValues
 from diskret.engines.engine import Engine
@@ -77,18 +78,42 @@ class SparkEngine(Engine):
         self._close.atexit = False  # Spark ends with the process, and its views with it
         try:
             with _explained():
-                self._columns = _open(self._views, source)
+                self._columns = with_cells(_open(self._views, source), source.cells)
         except BaseException:
             self.close()
             raise
 
+    def stop(self) -> None:
+        """See `Engine`."""
+        session = self._views.session
+        if _far(session):
+            session.interruptTag(self._views.prefix)
+        else:
+            # a session interrupts what this thread began, and stops are told by another one
+            session.sparkContext.cancelJobsWithTag(self._views.prefix)
+
     @contextmanager
     def _asked(self) -> Generator[_Records]:
+        session = self._views.session
+        tagged = session if _far(session) else session.sparkContext
+        add, remove = (
+            (tagged.addTag, tagged.removeTag)
+            if _far(session)
+            else (tagged.addJobTag, tagged.removeJobTag)
+        )
         with _explained():
+            add(self._views.prefix)  # of all jobs that this thread begins
             try:
                 yield _Records(self._views, self._columns)
             finally:
+                with suppress(*_spark_errors()):
+                    remove(self._views.prefix)
                 self._views.drop(*(self._views.frames.keys() - {"source"}))
+
+
+def _far(session: Any) -> bool:
+    """Whether Spark Connect is between the session and Spark."""
+    return ".connect." in type(session).__module__
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +189,7 @@ class _Records:
     def survey(self, codes: Sequence[str], checks: Sequence[Check], where: str | None) -> Survey:
         found = self.fetch(one_pass.combinations(codes, checks, where))
         if len(found) > one_pass.MOST_COMBINATIONS:
-            return surveyed(self.fetch, codes, checks, where)
+            return surveyed(self.fetch, codes, checks, where, most_codes(self.columns))
         self.combinations[tuple(codes)] = found
         return one_pass.survey(found, len(codes), len(checks))
 

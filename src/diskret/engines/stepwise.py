@@ -9,14 +9,17 @@ import pyarrow as pa
 from sqlglot.expressions import Select
 
 from diskret.engines import sql
+from diskret.engines.cells import most_codes
 from diskret.engines.codes import MOST_CODES
-from diskret.engines.columns import Check
+from diskret.engines.columns import Check, Column
 from diskret.engines.contract import PlacedValues
 from diskret.engines.records import Contributors, Survey
 
 
 class Stepwise(ABC):
     """Answers what `Records` are asked with several small queries."""
+
+    columns: tuple[Column, ...]
 
     @abstractmethod
     def fetch(self, query: Select) -> pa.Table:
@@ -40,7 +43,7 @@ class Stepwise(ABC):
 
     def survey(self, codes: Sequence[str], checks: Sequence[Check], where: str | None) -> Survey:
         """A query for each column of codes, and one for all checks."""
-        return surveyed(self.fetch, codes, checks, where)
+        return surveyed(self.fetch, codes, checks, where, most_codes(self.columns))
 
     def placed(self, shape: sql.Shape) -> sql.Shape:
         """As it is: a join for each dimension."""
@@ -70,9 +73,10 @@ def surveyed(
     codes: Sequence[str],
     checks: Sequence[Check],
     where: str | None,
+    most: int = MOST_CODES,
 ) -> Survey:
     """Ask for the codes of each column, and how many records fail each check."""
-    counts = [fetch(sql.code_counts(code, MOST_CODES + 1, where)) for code in codes]
+    counts = [fetch(sql.code_counts(code, most + 1, where)) for code in codes]
     if not checks:
         return Survey(tuple(counts), ())
     failed = fetch(sql.check_counts(tuple(checks), where)).to_pylist()[0]

@@ -346,6 +346,15 @@ class Hierarchy:
         return tuple(order[a:b].astype(np.int32) for a, b in zip(starts, stops, strict=True))
 
     @cached_property
+    def ends(self) -> NDArray[np.int64]:
+        """Position after the last code below each code: a tree is depth first."""
+        size = np.ones(len(self), np.int64)
+        for level in range(int(self.level.max()), 0, -1):
+            here = np.flatnonzero(self.level == level)
+            np.add.at(size, self.parent[here], size[here])
+        return np.arange(len(self)) + size
+
+    @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
         """Whether a code has no children, shape ``(len(codes),)``."""
         leaf = np.ones(len(self), dtype=bool)
@@ -365,15 +374,17 @@ class Hierarchy:
         >>> Hierarchy.from_prefix(["011", "012", "02"], (2, 1)).leaves_below(1)
         ('011', '012')
         """
-        below: list[str] = []
-        queue = [code]
-        while queue:
-            at = queue.pop()
-            inner = self.children[at].tolist()
-            queue += reversed(inner)
-            if not inner:
-                below += self.members.get(self.codes[at]) or (self.codes[at],)
-        return tuple(below)
+        before, names = self._leaf_codes
+        leaves = names[before[code] : before[int(self.ends[code])]]
+        if not self.members:
+            return leaves
+        return tuple(fine for leaf in leaves for fine in self.members.get(leaf) or (leaf,))
+
+    @cached_property
+    def _leaf_codes(self) -> tuple[list[int], tuple[str, ...]]:
+        """How many leaves stand before each position, and the codes of all leaves."""
+        before = np.concatenate([[0], np.cumsum(self.is_leaf)]).tolist()
+        return before, tuple(self.codes[at] for at in self.leaves.tolist())
 
     @cached_property
     def level(self) -> NDArray[np.int32]:

@@ -19,13 +19,13 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from narwhals import dependencies as known
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io.columns import some
+from diskret.io.files import parquet_reader
 
 #: Larger whole numbers are not exact as floating point numbers.
 _EXACT = 2.0**53
@@ -131,8 +131,9 @@ def declared_orders(frame: Any) -> dict[str, tuple[Any, ...]]:
     if isinstance(frame, pa.Table):
         return _of_arrow(frame)
     if isinstance(frame, (str, PathLike)) and Path(frame).suffix.lower() == ".parquet":
-        there = [field.name for field in pq.read_schema(frame) if _is_ordered(field.type)]
-        return _of_arrow(pq.read_table(frame, columns=there)) if there else {}
+        reader = parquet_reader()
+        there = [field.name for field in reader.read_schema(frame) if _is_ordered(field.type)]
+        return _of_arrow(reader.read_table(frame, columns=there)) if there else {}
     return {}
 
 

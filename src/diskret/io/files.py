@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-from pyarrow import parquet
 
 from diskret.errors import DiskretError, InputError
 from diskret.io.columns import check_names, some
@@ -42,7 +42,7 @@ def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
     columns: list[tuple[str, ...]] = []
     for path in paths:
         try:
-            columns.append(tuple(parquet.read_schema(path).names))
+            columns.append(tuple(parquet_reader().read_schema(path).names))
         except Exception as error:  # damaged files raise errors of many kinds
             raise _no_parquet(path, error) from error
         check_names(columns[-1], f"{path}: ")
@@ -57,12 +57,12 @@ def parquet_columns(paths: tuple[Path, ...]) -> tuple[str, ...]:
 
 def parquet_schemas(paths: tuple[Path, ...]) -> list[pa.Schema]:
     """The columns of each file with their types."""
-    return [parquet.read_schema(path) for path in paths]
+    return [parquet_reader().read_schema(path) for path in paths]
 
 
 def parquet_rows(paths: tuple[Path, ...]) -> int:
     """How many records the files have together."""
-    return sum(parquet.read_metadata(path).num_rows for path in paths)
+    return sum(parquet_reader().read_metadata(path).num_rows for path in paths)
 
 
 def read_parquet(paths: tuple[Path, ...]) -> list[pa.Table]:
@@ -72,7 +72,7 @@ def read_parquet(paths: tuple[Path, ...]) -> list[pa.Table]:
 
 def _read_parquet(path: Path) -> pa.Table:
     try:
-        table = parquet.ParquetFile(path).read()
+        table = parquet_reader().ParquetFile(path).read()
         table.validate(full=True)
     except Exception as error:  # damaged files raise errors of many kinds
         raise _no_parquet(path, error) from error
@@ -92,7 +92,7 @@ def parquet_blocks(
     """The files block by block, some columns, text as dictionaries."""
     for path in paths:
         try:
-            file = parquet.ParquetFile(path, read_dictionary=list(columns))
+            file = parquet_reader().ParquetFile(path, read_dictionary=list(columns))
             for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
                 yield batch.select(list(columns))
         except Exception as error:  # damaged files raise errors of many kinds
@@ -119,9 +119,9 @@ def plain_parquet_blocks(path: Path, rows: int) -> Iterator[pa.Table]:
 
 
 @contextmanager
-def _plain_parquet(path: Path, wrong: type[DiskretError]) -> Generator[parquet.ParquetFile]:
+def _plain_parquet(path: Path, wrong: type[DiskretError]) -> Generator[Any]:
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet_reader().ParquetFile(path) as file:
             if file.metadata.metadata:
                 raise wrong(f"{path} holds metadata")
             yield file
@@ -134,3 +134,10 @@ def _plain_parquet(path: Path, wrong: type[DiskretError]) -> Generator[parquet.P
             f"{path} cannot be read; take the file as it was written ({type(error).__name__}: "
             f"{error})"
         ) from None
+
+
+def parquet_reader() -> Any:
+    """The module that reads Parquet; it loads the file systems of clouds, so only if needed."""
+    from pyarrow import parquet
+
+    return parquet

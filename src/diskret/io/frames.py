@@ -70,12 +70,14 @@ def source(records: Any) -> Source:
     >>> opened.columns, opened.kind
     (('region', 'turnover'), 'pyarrow')
     """
+    if isinstance(records, Source):
+        return records
     if isinstance(records, PostgresTable):
         return Source((), "pyarrow", database=records)
     if isinstance(records, (str, PathLike)):
-        return _file_source(DataFile(records))
+        records = DataFile(records)
     if isinstance(records, DataFile):
-        return _file_source(records)
+        return replace(_file_source(records), opened=records)  # so that errors name its lines
     if isinstance(records, (list, tuple)):
         return _list_source(records)
     if is_spark_frame(records):
@@ -140,6 +142,11 @@ def spelled(
 
 def in_memory(opened: Source) -> pa.Table:
     """The records of a source as an Arrow table."""
+    if opened.cells is not None:
+        raise InputError(
+            f"the cells in {opened.cells.name!r} are computed where records are tabulated; "
+            "dk.spatial.locate makes a frame that has them"
+        )
     if opened.database is not None:
         raise InputError(
             f"{opened.database!r} stays in its database: it can be tabulated, but not read as a "

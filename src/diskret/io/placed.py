@@ -20,6 +20,7 @@ from diskret.io.csv_files import csv_line
 from diskret.io.data_file import DataFile
 from diskret.io.frames import in_memory, source, spelled
 from diskret.io.record_errors import Place, RecordError
+from diskret.io.sources import Source
 
 
 @contextmanager
@@ -45,6 +46,8 @@ def placed(frame: Any) -> Generator[None]:
 
 def place_of(frame: Any) -> Place | None:
     """What records of a file are called; None if they are in no single file."""
+    if isinstance(frame, Source):
+        frame = frame.opened
     if isinstance(frame, (str, PathLike)):
         frame = DataFile(frame)  # pyright: ignore[reportUnknownArgumentType]
     if not isinstance(frame, DataFile) or not frame.file.is_file():

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from diskret.io.cells import ComputedCells
 from diskret.io.code_book import CodeBook
 from diskret.io.database import PostgresTable
 from diskret.io.spelling import Spelling
@@ -32,6 +33,8 @@ class Source:
     `spelling`: how numbers are written in columns of text; None: as usual.
     `numbers`: columns with codes that mean missing, as they are if they are used as numbers.
     `book`: what a file of SAS, SPSS or Stata says of its columns.
+    `cells`: a column of cells of a grid that engines compute; None: there is none.
+    `opened`: what all this was made from, as far as messages say where in it a record stands.
     """
 
     columns: tuple[str, ...]
@@ -45,3 +48,5 @@ class Source:
     spelling: Spelling | None = None
     numbers: Mapping[str, pa.ChunkedArray] = field(default_factory=dict[str, pa.ChunkedArray])
     book: CodeBook | None = None
+    cells: ComputedCells | None = None
+    opened: Any = None

@@ -67,7 +67,7 @@ def write_in_engine(
     write_perturbed_records(
         records.open(),
         folder,
-        by={name: tree and tree.read() for name, tree in table.by.items()},
+        by={name: None if tree is None else tree.read() for name, tree in table.by.items()},
         ptable=lookup_of(noise, modulus_with(noise.key_digits, noise.key_modulus), keys),
         record_key=cast(str, noise.record_key),
         key_modulus=noise.key_modulus,

@@ -27,7 +27,7 @@ from diskret.texts import LANGUAGES
 
 _ROLES = ("keys", "numeric", "sensitive", "strata", "identifiers")
 _ONE = ("weight", "household", "id")
-_FORMATS = ("csv", "parquet", "dta", "sav", "xpt", "html")
+_FORMATS = ("csv", "parquet", "dta", "sav", "xpt", "html", "script")
 _DEFAULT = ("csv", "html")
 #: Keys of [release] beside the arguments of `Microdata.release`.
 _WRITTEN = ("claims", "folder", "formats", "language", "title", "neutralise")

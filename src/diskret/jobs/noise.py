@@ -15,7 +15,7 @@ from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.jobs.schema import Section
 from diskret.keys import SecretKeys
-from diskret.parameters import Whole, parameters
+from diskret.parameters import Parameter, Whole, parameters
 from diskret.protect.adjust import adjust
 from diskret.protect.make_additive import make_additive
 from diskret.protect.perturb import perturb
@@ -50,10 +50,11 @@ _OPTIONS = {
 }
 _RECORD_KEYS = ("record_key", "key_of", "key_modulus", "key_digits")
 _OF_CELL_KEYS = ("layout", "reuse", "additive", "in_engine")
-_DESIGN = ("max_noise", "variance", "small_counts", "stay", "monotone", "variance_rule")
+#: Keys that a perturbation table is designed from.
+DESIGN = ("max_noise", "variance", "small_counts", "stay", "monotone", "variance_rule")
 _BY_ROWS = ("stay", "monotone", "variance_rule")
 _FURTHER = {
-    "cell_key": (*_RECORD_KEYS, *_OF_CELL_KEYS, *_DESIGN, "table", "magnitude"),
+    "cell_key": (*_RECORD_KEYS, *_OF_CELL_KEYS, *DESIGN, "table", "magnitude"),
     "invariant": _RECORD_KEYS,
 }
 #: Tables that noise on sums is made with, which are files here.
@@ -107,6 +108,41 @@ class NoiseJob:
         """What its verb is called with, defaults included, to tell whether two ask for the same."""
         declared = parameters(_VERBS[self.method])
         return {name: one.default for name, one in declared.items()} | dict(self.options)
+
+
+def noise_parameters(method: str, of_sums: bool) -> dict[str, Parameter]:
+    """What may stand below ``[tables.noise]``, and below its ``magnitude`` (``magnitude.scale``).
+
+    Files that hold more than a perturbation table are left out.
+
+    Parameters
+    ----------
+    method
+        One of `METHODS`.
+    of_sums
+        Whether the table has a value.
+
+    Examples
+    --------
+    >>> list(noise_parameters("controlled", False))
+    ['base', 'steps', 'time_limit']
+    """
+    verb = parameters(_VERBS[method])
+    found = {key: verb[key] for key in _OPTIONS[method] if key != "structural_zeros"}
+    if method not in _FURTHER:
+        return found
+    own = parameters(NoiseJob)
+    found = {key: own[key] for key in _RECORD_KEYS} | found
+    if method == "cell_key":
+        design = parameters(PerturbationTable.maximum_entropy)
+        keys = [key for key in DESIGN if not (of_sums and key in ("small_counts", "stay"))]
+        found |= {key: design[key] for key in keys}
+        found |= {key: own[key] for key in ("table", *_OF_CELL_KEYS) if key != "in_engine"}
+    if method == "cell_key" and of_sums:
+        of_size = parameters(MagnitudeNoise)
+        kept = [key for key in of_size if key not in ("ptable", "own_keys", *_LOOKUPS)]
+        found |= {f"magnitude.{key}": of_size[key] for key in kept}
+    return found
 
 
 def read_noise(section: Section, table: Section) -> NoiseJob:
@@ -164,7 +200,7 @@ def _invariant(section: Section, table: Section) -> NoiseJob:
 
 def _cell_key(section: Section, table: Section) -> NoiseJob:
     keys = _keys(section, table)
-    designed = [key for key in _DESIGN if key in section]
+    designed = [key for key in DESIGN if key in section]
     if "table" in section and designed:
         raise section.error(f"'{designed[0]}' is that of the 'table' already", designed[0])
     if "table" not in section:
@@ -193,7 +229,7 @@ def _cell_key(section: Section, table: Section) -> NoiseJob:
         **keys,
         **own,
         table=section.existing_file("table") if "table" in section else None,
-        design={} if "table" in section else _design(section, of_sums),
+        design={} if "table" in section else designed_of(section, of_sums),
         magnitude=_magnitude(section.section("magnitude")) if of_sums else None,
         options=options,
     )
@@ -219,7 +255,8 @@ def _check_in_engine(section: Section, table: Section) -> None:
             )
 
 
-def _design(section: Section, of_sums: bool) -> dict[str, Any]:
+def designed_of(section: Section, of_sums: bool = False) -> dict[str, Any]:
+    """What a perturbation table is designed from, which keys of a section say."""
     if of_sums:
         for key in ("small_counts", "stay"):
             if key in section:
@@ -227,7 +264,7 @@ def _design(section: Section, of_sums: bool) -> dict[str, Any]:
         keys = ("max_noise", "variance", "variance_rule")
         design = _given(section, PerturbationTable.for_magnitudes, keys)
         return design | {"monotone": section.flag("monotone", True)}
-    design = _given(section, PerturbationTable.maximum_entropy, _DESIGN)
+    design = _given(section, PerturbationTable.maximum_entropy, DESIGN)
     _check_rows(section, len(count_rows(design["max_noise"], design.get("small_counts", 0))) - 1)
     return design
 

@@ -14,6 +14,7 @@ from diskret.jobs.derived import read_derived_job
 from diskret.jobs.editions import check_free, read_edition, with_last_patterns
 from diskret.jobs.files import FILE_KEYS, read_file
 from diskret.jobs.in_engine import check_in_engine
+from diskret.jobs.places import GridPlaces, check_places, read_places
 from diskret.jobs.schema import Section, open_job
 from diskret.jobs.tables import read_table
 from diskret.jobs.values import (
@@ -69,10 +70,21 @@ def read_job(path: str | PathLike[str]) -> Job:
     of_records = "records" in job or not _all_of_cells(job.values.get("tables"))
     job.check(
         required=("records", "tables") if of_records else ("tables",),
-        optional=("sums", "keyed_ties", "hierarchies", "attacker", "derived", "edition", "output"),
+        optional=(
+            "sums",
+            "keyed_ties",
+            "hierarchies",
+            "places",
+            "attacker",
+            "derived",
+            "edition",
+            "output",
+        ),
     )
     records = read_records(job.section("records")) if of_records else None
-    hierarchies = read_hierarchies(job.section("hierarchies"))
+    places = read_places(job.section("places"))
+    grids = {name: one for name, one in places.items() if isinstance(one, GridPlaces)}
+    hierarchies = {**read_hierarchies(job.section("hierarchies")), **grids}
     sections = job.sections("tables")
     if not sections:
         raise job.error("there must be at least one [[tables]]", "tables")
@@ -80,6 +92,7 @@ def read_job(path: str | PathLike[str]) -> Job:
     read = [(one, read_table(one, hierarchies, records, columns)) for one in sections]
     _check_distinct(read)
     tables = tuple(table for _, table in read)
+    check_places(job.section("places"), places, tables)
     edition = None
     if "edition" in job:
         edition = read_edition(job.section("edition"))
@@ -98,6 +111,7 @@ def read_job(path: str | PathLike[str]) -> Job:
         tables=tables,
         sums=_sums(job, tables),
         keyed_ties=job.flag("keyed_ties", False),
+        places=places,
         **_attacker(job.section("attacker"), tables),
         output=output,
         derived=derived,
@@ -313,29 +327,33 @@ def read_hierarchies(section: Section) -> dict[str, HierarchyFile]:
     for name in section.values:
         if name == FLAT:
             raise section.error(f"'{FLAT}' means no hierarchy; choose another name", name)
-        one = section.section(name)
-        one.check(
-            required=("file",),
-            optional=("total", "lead", "encoding", "levels", "prefix", "column", "labels"),
-        )
-        path = one.existing_file("file")
-        suffix = path.suffix.lower()
-        if suffix not in (".hrc", ".csv"):
-            raise one.error(f"'file': {path.name} must end in .hrc or .csv", "file")
-        if "lead" in one and suffix == ".csv":
-            raise one.error("'lead' is for .hrc files only", "lead")
-        _check_way(one, suffix)
-        found[name] = HierarchyFile(
-            path,
-            total=one.text("total", "Total"),
-            lead=one.text("lead", "@"),
-            encoding=one.text("encoding", "utf-8"),
-            levels=one.texts("levels"),
-            prefix=one.wholes("prefix", 1),
-            column=one.text("column", None),
-            labels=_labels(one),
-        )
+        found[name] = read_hierarchy(section.section(name))
     return found
+
+
+def read_hierarchy(one: Section) -> HierarchyFile:
+    """A code tree."""
+    one.check(
+        required=("file",),
+        optional=("total", "lead", "encoding", "levels", "prefix", "column", "labels"),
+    )
+    path = one.existing_file("file")
+    suffix = path.suffix.lower()
+    if suffix not in (".hrc", ".csv"):
+        raise one.error(f"'file': {path.name} must end in .hrc or .csv", "file")
+    if "lead" in one and suffix == ".csv":
+        raise one.error("'lead' is for .hrc files only", "lead")
+    _check_way(one, suffix)
+    return HierarchyFile(
+        path,
+        total=one.text("total", "Total"),
+        lead=one.text("lead", "@"),
+        encoding=one.text("encoding", "utf-8"),
+        levels=one.texts("levels"),
+        prefix=one.wholes("prefix", 1),
+        column=one.text("column", None),
+        labels=_labels(one),
+    )
 
 
 def _labels(one: Section) -> dict[str, Path]:

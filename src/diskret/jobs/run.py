@@ -22,6 +22,7 @@ from diskret.io.frames import in_memory, spelled
 from diskret.jobs.derived import derived_of
 from diskret.jobs.in_engine import is_in_engine, write_in_engine
 from diskret.jobs.noise import changed_tables
+from diskret.jobs.places import borders, merged, opened
 from diskret.jobs.read import read_job
 from diskret.jobs.revision import protect_edition
 from diskret.jobs.tables import table_of_cells
@@ -31,7 +32,7 @@ from diskret.ledger.ledger import Ledger
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import Asked, checked_tables
 from diskret.protect.attackers import default_attacker
-from diskret.protect.earlier_tables import KnownBefore, groups
+from diskret.protect.earlier_tables import groups
 from diskret.protect.last_period import knowing_last_period
 from diskret.protect.linked import linked
 from diskret.protect.perturbed_result import PerturbedResult
@@ -41,11 +42,12 @@ from diskret.protect.result import Result
 from diskret.protect.suppress import suppress, suppress_tables
 from diskret.protect.tabulate import record_marks, tabulate
 from diskret.protect.write import WritingSeveral, write
+from diskret.publish.maps import MAPS
 from diskret.rules import MinimumFrequency, PPercent
 from diskret.rules.unions import against
 from diskret.rules.varying import check_codes, for_tables
 from diskret.suppression import Method, Pattern, Problem
-from diskret.tables import MeasureSum, Published, Table
+from diskret.tables import KnownBefore, MeasureSum, Published, Table
 from diskret.texts import words_in
 
 #: Share of a time limit that is kept for writing: reasons of secondaries, and intervals.
@@ -125,7 +127,7 @@ def tables_of(
 
     The keys are needed only where record keys are derived with them.
     """
-    records = None if job.records is None else job.records.open()
+    job, records = opened(job)
     with _engine(job, records) as engine:
         tables: list[JobTable] = []
         for wanted in job.tables:
@@ -178,6 +180,7 @@ def write_job(
         "combined": job.output.combined,
         "neutralise": job.output.neutralise,
         "agency": job.output.agency,
+        "places": borders(job.places) if set(formats) & set(MAPS) else None,
         "releases": releases,
         "previous": None if job.edition is None else job.edition.previous,
         "progress": progress,
@@ -258,8 +261,8 @@ def _engine(job: Job, records: Source | None) -> Generator[_Opening | None]:
         return
     wanted = [name for table in job.tables for name in _numbers(table)]
     told = [name for table in job.tables for name in _told(table)]
-    with SparkEngine(spelled(records, wanted, told=told)) as opened:
-        yield lambda _: nullcontext(opened)
+    with SparkEngine(spelled(records, wanted, told=told)) as started:
+        yield lambda _: nullcontext(started)
 
 
 @contextmanager
@@ -285,6 +288,7 @@ def _tabulated(
             made = replace(made, asked=replace(made.asked, engine=SparkEngine))
     for column, combined in table.recode.items():
         made = made.recode(column, combined)
+    made = merged(made, table)
     chosen = made[table.measure]
     return chosen if table.rounding is None else chosen.rounded(table.rounding)
 
@@ -300,7 +304,7 @@ def _of_records(
     rule = table.rule if job.contributor is False else against(table.rule, job.coalition)
     return tabulate(
         records,
-        by={name: tree and tree.read() for name, tree in table.by.items()},
+        by={name: None if tree is None else tree.read() for name, tree in table.by.items()},
         total=table.total,
         value=_measures(table),
         unit=table.unit,

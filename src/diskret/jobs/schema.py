@@ -267,8 +267,8 @@ def section_of(text: str, path: Path) -> Section:
         found = re.search(r"at line (\d+)", str(error))
         line = int(found[1]) if found else len(text.splitlines())
         raise JobError(
-            f"{path}, line {line}: not valid TOML; put texts in quotes, one key = value a line "
-            f"({error})"
+            f"{path}, line {line}: not valid TOML; one key = value a line, texts in quotes, and "
+            f"names too that have a blank, an umlaut or a bracket; paths with / ({error})"
         ) from error
     return Section(path, key_lines.key_lines(text), (), values)
 

@@ -18,9 +18,9 @@ from diskret.jobs.values import (
     FLAT,
     CellsFile,
     DatabaseRecords,
-    HierarchyFile,
     Records,
     TableJob,
+    Tree,
 )
 from diskret.population import Population
 from diskret.protect.tabulate import Marking, record_marks
@@ -42,7 +42,7 @@ _OF_RECORDS = ("unit", "holding", "weight", "where", "request", "waiver", "waive
 
 def read_table(
     section: Section,
-    hierarchies: Mapping[str, HierarchyFile],
+    hierarchies: Mapping[str, Tree],
     records: Records | DatabaseRecords | None,
     columns: Sequence[str],
 ) -> TableJob:
@@ -89,12 +89,12 @@ def read_table(
 
 
 def _by(
-    section: Section, hierarchies: Mapping[str, HierarchyFile]
-) -> tuple[dict[str, HierarchyFile | None], dict[str, str]]:
+    section: Section, hierarchies: Mapping[str, Tree]
+) -> tuple[dict[str, Tree | None], dict[str, str]]:
     """Column → its tree, None for a flat one; and the codes of totals that are said."""
     if not section.values:
         raise section.error("'by' must name at least one column, e.g. by = { region = \"flat\" }")
-    by: dict[str, HierarchyFile | None] = {}
+    by: dict[str, Tree | None] = {}
     said: dict[str, str] = {}
     for column, asked in section.values.items():
         if not isinstance(asked, dict):
@@ -169,7 +169,7 @@ def _previous(section: Section) -> Path | None:
 # ── rules ───────────────────────────────────────────────────────────────────────────
 
 
-def _rules(section: Section, table: Section, columns: Sequence[str]) -> Rule:
+def read_rules(section: Section, table: Section, columns: Sequence[str]) -> Rule:
     """The rules that a table is judged by, joined.
 
     `section` is what stands below ``[tables.rules]``, `table` the table that they are for.
@@ -239,7 +239,7 @@ def _judged(
     columns: Sequence[str],
 ) -> Rule:
     """The rules, and what the file of cells says of these itself."""
-    rules = _rules(section.section("rules"), section, columns) if "rules" in section else None
+    rules = read_rules(section.section("rules"), section, columns) if "rules" in section else None
     if cells is None or not cells.given:
         return NoRule() if rules is None else rules
     own = section.section("cells")
@@ -333,7 +333,7 @@ def table_of_cells(table: TableJob, cells: CellsFile) -> Table:
     try:
         return Table.from_cells(
             cells.file,
-            by={name: tree and tree.read() for name, tree in table.by.items()},
+            by={name: None if tree is None else tree.read() for name, tree in table.by.items()},
             total=table.total,
             value=table.value,
             count=cells.count,

@@ -6,10 +6,17 @@ from importlib.resources import files
 from typing import Literal
 
 
-def template(command: Literal["protect", "anonymize", "safe"] = "protect") -> str:
-    """The commented job file of a command.
+def template(
+    command: Literal["protect", "anonymize", "safe", "serve"] = "protect", language: str = "en"
+) -> str:
+    """The commented job file of a command, in a language that has it, else in English.
 
     >>> template().splitlines()[0]
     '# A job for "diskret protect". Paths are seen from the folder of this file.'
+    >>> template("safe", "de").splitlines()[0]
+    '# Ein Auftrag für "diskret safe"; vertraulich. Pfade gelten vom Ordner dieser Datei aus.'
     """
-    return files("diskret.jobs").joinpath("templates", f"{command}.toml").read_text("utf-8")
+    folder = files("diskret.jobs").joinpath("templates")
+    translated = folder.joinpath(language, f"{command}.toml")
+    there = translated if translated.is_file() else folder.joinpath(f"{command}.toml")
+    return there.read_text("utf-8")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from diskret.rules import Rule
 from diskret.tables import Table
 from diskret.tables.add_up import Additivity
 from diskret.tables.derived import KINDS, MOST_DECIMALS
+
+if TYPE_CHECKING:
+    from diskret.jobs.places import AreaPlaces, GridPlaces
 
 #: Stands for no hierarchy; no code tree can have this name.
 FLAT = "flat"
@@ -52,6 +55,14 @@ class DatabaseRecords:
     def open(self) -> Source:
         """The records as a source for an engine."""
         return source(self.table)
+
+
+class Tree(Protocol):
+    """A code tree, wherever it comes from."""
+
+    def read(self) -> Hierarchy:
+        """Read it."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -152,7 +163,7 @@ class TableJob:
     """
 
     name: str
-    by: Mapping[str, HierarchyFile | None]
+    by: Mapping[str, Tree | None]
     rule: Rule
     value: str | None = None
     decimals: Annotated[int, Whole(0, 12)] = 0
@@ -273,6 +284,9 @@ class Job:
     coalition: int = 1
     derived: tuple[DerivedJob, ...] = ()
     keyed_ties: bool = False
+    places: Mapping[str, GridPlaces | AreaPlaces] = field(
+        default_factory=dict[str, "GridPlaces | AreaPlaces"]
+    )
     edition: EditionJob | None = None
 
 

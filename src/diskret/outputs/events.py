@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from diskret.errors import InputError
 from diskret.io.from_json import parse_json
 from diskret.outputs.profile import Verdict
+from diskret.publish.store import log
 
 Happened = Literal[
     "opened", "submitted", "commented", "returned", "accepted", "refused", "released"
@@ -60,9 +60,7 @@ class Event:
     @property
     def text(self) -> str:
         """As JSON, without its number."""
-        content = asdict(self)
-        del content["number"]
-        return json.dumps(content, ensure_ascii=False, sort_keys=True)
+        return log.text_of(self)
 
 
 def event_of(number: int, text: str) -> Event:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,12 +58,39 @@ def tables_to_protect(asked: Sequence[Asked]) -> list[TableToProtect]:
         raise InputError("there is no table to protect")
     for one in asked:
         _check_rule(one.rule)
+    asked = _of_one_sign(asked)
     if any(one.previous_discount for one in asked) and all(one.previous is None for one in asked):
         raise InputError(
             "previous_discount= is for cells that were suppressed last period, but previous= does "
             "not say which; give it, or leave the discount out"
         )
     return [one.judged() for one in asked]
+
+
+def _of_one_sign(asked: Sequence[Asked]) -> list[Asked]:
+    """The same, where a measure that is negative in one table may be so in all.
+
+    What the world knows of a measure it knows of all its tables: a cell that two of them share
+    must not be at least 0 in the one and of any sign in the other.
+    """
+    signed = {_kind(one.table) for one in asked if not one.table.nonnegative}
+    return [
+        replace(one, table=_signed(one.table)) if _kind(one.table) in signed else one
+        for one in asked
+    ]
+
+
+def _kind(table: Table) -> tuple[str, str]:
+    return table.measure.name, table.vintage
+
+
+def _signed(table: Table) -> Table:
+    """The table with a measure that may be negative."""
+    own = table.measure
+    if not table.nonnegative:
+        return table
+    measures = [replace(m, signed=True) if m is own else m for m in table.measures]
+    return replace(table, measures=tuple(measures))
 
 
 def rules_of(measure: str, to_protect: Sequence[TableToProtect]) -> tuple[Any, ...]:

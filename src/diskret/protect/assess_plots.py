@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from diskret.attack import differencing, recovery_probability
+from diskret.drawing import single_plot
 from diskret.texts import Words, words_in
-from diskret.utility.plots import single_plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,9 +32,10 @@ def figures_of(found: Assessment, language: str) -> dict[str, Figure]:
     }
 
 
-def _plot(words: Words, *texts: str) -> tuple[Figure, Any]:
+def _plot(words: Words, title: str, across: str, upwards: str) -> tuple[Figure, Any]:
     """A figure and its axes, with title and what they show."""
-    return single_plot(*(words[f"plots.{text}"] for text in texts))
+    title, across, upwards = (words[f"plots.{text}"] for text in (title, across, upwards))
+    return single_plot(title, across, upwards)
 
 
 def _constellations(found: Assessment, words: Words) -> Figure:

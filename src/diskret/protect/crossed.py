@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from operator import or_
 
 import numpy as np
@@ -18,7 +18,6 @@ from diskret.errors import InputError
 from diskret.io import Source, source
 from diskret.protect.arguments import rules_judging_unions
 from diskret.protect.attackers import LISTED
-from diskret.protect.crossed_unions import crossed_unions
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.plan import TableToProtect
 from diskret.rules import Rule, Sensitivity
@@ -35,6 +34,8 @@ _ALONE = 2
 #: Larger crossings are not judged.
 _MOST_PIECES = 1_000_000
 _MOST_RESTS = 5_000_000
+#: No more sets of three variables are judged.
+_MOST_TRIPLES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +60,9 @@ def crossed_judge(
 ) -> CrossedJudge | None:
     """What the rules say of what tables by different variables leave of each other's cells.
 
-    The records are asked once more, by pairs of variables. Where they are gone, or tables are not
-    of the same records, nothing is judged. None if all tables have the same variables.
+    The records are asked once more, by pairs of variables and by three. Where they are gone, or
+    tables are not of the same records, nothing is judged. None if all tables have the same
+    variables.
     """
     tables = [one.table for one in to_protect]
     found: list[tuple[Crossed, tuple[Rule, ...]]] = []
@@ -74,6 +76,11 @@ def crossed_judge(
             missing += 1
         else:
             found.append((made, rules))
+    for places, names in islice(_triples(tables), _MOST_TRIPLES):  # none of these is claimed
+        rules = () if weighted else rules_judging_unions(tables[places[0]].measure.name, to_protect)
+        most = max((rule.largest for rule in rules), default=0)
+        if rules and (made := _crossed(tables, places, names, most)) is not None:
+            found.append((made, rules))
     if not found and not missing:
         return None
 
@@ -81,14 +88,16 @@ def crossed_judge(
         asked, named, alone = list[UnsafeSums](), list[str](), list[str]()
         judged, left = 0, missing
         for own, rules in found:
-            rests = crossed_rests(publication, own)
             if not rules:
                 left += 1
-                alone += _alone(publication, own, rests)
+                alone += _alone(publication, own, crossed_rests(publication, own))
                 continue
-            unions, complete = crossed_unions(publication, own, rules)
-            rests = rests.beside(unions)
-            left += not complete
+            from diskret.protect.crossed_unions import crossed_unions
+
+            rests, complete = crossed_unions(publication, own, rules)
+            if len(own.groupings) == 2:
+                rests = crossed_rests(publication, own).beside(rests)
+                left += not complete
             judged += len(rests)
             if not len(rests):
                 continue
@@ -96,10 +105,11 @@ def crossed_judge(
             bad = told.unsafe[1:]
             if bad.any():
                 unsafe = rests.only(bad)
-                levels = told.lower[1:][bad], told.upper[1:][bad], told.sliding[1:][bad]
-                asked.append(
-                    UnsafeSums(_widened(unsafe.member, cells), *levels, signed=unsafe.signed)
+                lower, upper, sliding = (
+                    of[1:][bad] * unsafe.times for of in (told.lower, told.upper, told.sliding)
                 )
+                member = _widened(unsafe.member, cells)
+                asked.append(UnsafeSums(member, lower, upper, sliding, signed=unsafe.signed))
                 named += [unsafe.name(publication, i) for i in range(min(len(unsafe), _EXAMPLES))]
         return UnsafeCrossed(
             stacked(asked, cells),
@@ -129,26 +139,44 @@ def _pairs(tables: Sequence[Table], new: int) -> Iterator[tuple[tuple[int, int],
                 yield (i, j), pair
 
 
+def _triples(
+    tables: Sequence[Table],
+) -> Iterator[tuple[tuple[int, int, int], tuple[str, str, str]]]:
+    """Three tables that may be of the same records, and a variable of each that others lack."""
+    pairs = set(_pairs(tables, len(tables)))
+    for places in combinations(range(len(tables)), 3):
+        names = [sorted(d.name for d in tables[place].dimensions) for place in places]
+        for one, other, last in product(*names):
+            i, j, k = places
+            wanted = ((i, j), (one, other)), ((i, k), (one, last)), ((j, k), (other, last))
+            if all(pair in pairs for pair in wanted):
+                yield (i, j, k), (one, other, last)
+
+
 def _crossed(
-    tables: Sequence[Table], places: tuple[int, int], names: tuple[str, str], largest: int
+    tables: Sequence[Table], places: tuple[int, ...], names: tuple[str, ...], largest: int
 ) -> Crossed | None:
-    """The records by both variables and all that the tables share; None if nobody can tell."""
-    one, other = (tables[i] for i in places)
-    if one.asked is None or other.asked is None or not one.asked.same_records(other.asked):
+    """The records by these variables and all that the tables share; None if nobody can tell."""
+    one, *others = (tables[i] for i in places)
+    if one.asked is None:
         return None
-    if one.where != other.where or _whose(one.asked) != _whose(other.asked):
-        return None
+    questions = [one.asked.question]
+    for other in others:
+        if other.asked is None or not one.asked.same_records(other.asked):
+            return None
+        if one.where != other.where or _whose(one.asked) != _whose(other.asked):
+            return None
+        questions.append(other.asked.question)
     from diskret.protect.tabulate import leaves_of
 
-    first, second = one.asked.question, other.asked.question
-    records = one.asked.records
-    shared = [n for n in first.by if n in second.by]
+    first, records = one.asked.question, one.asked.records
+    shared = [n for n in first.by if all(n in own.by for own in questions)]
     named = first.unit is not None or first.holding is not None
     question = replace(
         first,
-        by={names[0]: first.by[names[0]], names[1]: second.by[names[1]]}
+        by={name: own.by[name] for name, own in zip(names, questions, strict=True)}
         | {name: first.by[name] for name in shared},
-        totals={**second.totals, **first.totals},
+        totals={name: of for own in reversed(questions) for name, of in own.totals.items()},
         record_key=None,
         largest=max(first.largest, largest),
         contributions=named and first.weight is None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from diskret.attack.crossed import CrossedRests
 from diskret.rules import Rule
 from diskret.spatial.closest import closest
 from diskret.spatial.cuts import Cut, small_cuts, together
+from diskret.spatial.jointly import Singled, closest_jointly, fewest_jointly
 from diskret.spatial.limits import Share, limits_of
 from diskret.spatial.pieces import Pieces
 from diskret.tables import Publication
@@ -23,10 +24,11 @@ from diskret.tables.crossed import Crossed, Grouping
 def crossed_unions(
     publication: Publication, crossed: Crossed, rules: Sequence[Rule]
 ) -> tuple[CrossedRests, bool]:
-    """Sums of published cells of two variables that may be of too few, in each context.
+    """Sums of published cells of two variables or more that may be of too few, in each context.
 
     What is published of a variable parts the records into areas: each code without the codes
-    below it that are published, too. `diskret.spatial.cuts` says what two such parts tell.
+    below it that are published, too. `diskret.spatial.cuts` says what two such parts tell,
+    `diskret.spatial.jointly` what three do.
 
     Returns
     -------
@@ -45,7 +47,8 @@ def crossed_unions(
         if not len(there):
             continue
         sides = [_side(publication, own, context, known, there) for own in crossed.groupings]
-        more, finished = _cuts(whose, there, sides, threshold, shares, crossed.records.frequency)
+        told = _told_by_two if len(sides) == 2 else _told_by_several
+        more, finished = told(whose, there, sides, threshold, shares, crossed.records.frequency)
         complete &= finished
         found += more
     none = sparse.csr_array((0, len(known)), dtype=np.int64)
@@ -55,16 +58,21 @@ def crossed_unions(
     shape = len(found), crossed.contexts.shape[1]
     pieces = sparse.csr_array((np.ones(len(at), np.int64), at, ends), shape=shape)
     signed = np.array([one.signed for one in found], bool)
-    return CrossedRests(sparse.csr_array(member), pieces, signed), complete
+    times = np.array([one.times for one in found], np.int64)
+    return CrossedRests(sparse.csr_array(member), pieces, signed, times), complete
 
 
 @dataclass(frozen=True, eq=False)
 class _Union:
-    """A sum of published cells, ``(1, cells)``, the pieces left, whether some are taken away."""
+    """A sum of published cells, ``(1, cells)``, the pieces left, whether some are taken away.
+
+    times: how often the cells count the pieces.
+    """
 
     member: sparse.csr_array
     pieces: NDArray[np.int64]
     signed: bool
+    times: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,11 +114,10 @@ def _side(
     leaf = np.ones(codes, bool)
     leaf[grouping.parent[grouping.parent >= 0]] = False
     of = grouping.pieces.tocsc()[:, there]
+    finest = leaf[of.indices]
     code = np.full(len(there), -1)
-    for at in range(len(there)):
-        own = of.indices[of.indptr[at] : of.indptr[at + 1]]
-        own = own[leaf[own]]
-        code[at] = own[0] if len(own) else -1
+    piece = np.repeat(np.arange(len(there)), np.diff(of.indptr))[finest]
+    code[piece[::-1]] = of.indices[finest][::-1]  # the first where there are several
     place = np.where(code >= 0, area[code], -1)
     return _Side(np.where(place < 0, codes, place), member, codes if (place < 0).any() else -1)
 
@@ -142,7 +149,64 @@ def _whose(crossed: Crossed) -> _Whose:
     return _Whose(count, piece, unit.astype(np.int64), amount)
 
 
-def _cuts(
+def _pieces(
+    whose: _Whose, there: NDArray[np.int64], sides: Sequence[_Side]
+) -> tuple[Pieces, NDArray[np.int64]]:
+    """Pieces of one context with somebody in them, and which ones these are."""
+    somebody = whose.count[there] > 0
+    there = there[somebody]
+    local = np.full(len(whose.count), -1)
+    local[there] = np.arange(len(there))
+    inside = local[whose.piece] >= 0 if len(whose.piece) else np.zeros(0, bool)
+    _, unit = np.unique(whose.unit[inside], return_inverse=True)
+    names = ("",) * len(sides)
+    codes = tuple(("",) * side.member.shape[0] for side in sides)
+    place = np.stack([side.area[somebody] for side in sides], axis=1)
+    piece, amount = local[whose.piece[inside]], whose.amount[inside]
+    count = whose.count[there]
+    return Pieces(names, codes, place, count, piece, unit.astype(np.int64), amount), there
+
+
+def _told_by_several(
+    whose: _Whose,
+    there: NDArray[np.int64],
+    sides: Sequence[_Side],
+    threshold: int,
+    shares: Sequence[Share],
+    counts: bool,
+) -> tuple[list[_Union], bool]:
+    """The same of three variables and more."""
+    pieces, there = _pieces(whose, there, sides)
+    ends = np.cumsum([0, *map(len, pieces.codes)])
+    untold = np.zeros(int(ends[-1]), bool)
+    untold[
+        [end + side.unknown for end, side in zip(ends, sides, strict=False) if side.unknown >= 0]
+    ] = True
+    found, complete = list[Singled](), True
+    if threshold:
+        found, extent = fewest_jointly(pieces, threshold, not counts, untold)
+        complete = extent.complete
+    for share in shares:
+        more, extent = closest_jointly(pieces, share, untold)
+        found += more
+        complete &= extent.complete
+    every = sparse.csr_array(sparse.vstack([side.member for side in sides], format="csr"))
+    told = list[_Union]()
+    for one in {one.pieces.tobytes(): one for one in found}.values():
+        factor = np.zeros(int(ends[-1]))
+        factor[one.areas] = one.factor
+        counted = factor[pieces.place + ends[:-1]].sum(axis=1)[one.pieces]
+        times = next(n for n in range(1, 13) if not np.mod(np.round(one.factor * n, 9), 1).any())
+        factor *= times if (counted > 0).any() else -times
+        member = sparse.csr_array(sparse.csr_array(np.round(factor)[None, :]) @ every)
+        member = member.astype(np.int64)
+        member.eliminate_zeros()
+        signed = bool((counted > 0).any() and (counted < 0).any())
+        told.append(_Union(member, there[one.pieces], signed, times))
+    return told, complete
+
+
+def _told_by_two(
     whose: _Whose,
     there: NDArray[np.int64],
     sides: Sequence[_Side],
@@ -151,21 +215,12 @@ def _cuts(
     counts: bool,
 ) -> tuple[list[_Union], bool]:
     """Sums that may be of too few, with the pieces that are left, in one context."""
-    somebody = whose.count[there] > 0
-    there = there[somebody]
-    local = np.full(len(whose.count), -1)
-    local[there] = np.arange(len(there))
-    inside = local[whose.piece] >= 0 if len(whose.piece) else np.zeros(0, bool)
-    _, unit = np.unique(whose.unit[inside], return_inverse=True)
-    codes = tuple(("",) * side.member.shape[0] for side in sides)
-    place = np.stack([side.area[somebody] for side in sides], axis=1)
-    count = whose.count[there]
-    piece, amount = local[whose.piece[inside]], whose.amount[inside]
+    pieces, there = _pieces(whose, there, sides)
     unknown = [side.unknown for side in sides]
     if min(unknown) >= 0:  # what nobody knows of either variable is no area: its factor is 0
-        place = np.vstack([place, unknown])
-        count = np.append(count, 0)
-    pieces = Pieces(("", ""), codes, place, count, piece, unit.astype(np.int64), amount)
+        place, count = np.vstack([pieces.place, unknown]), np.append(pieces.count, 0)
+        pieces = replace(pieces, place=place, count=count)
+    place, count = pieces.place, pieces.count
     weight = pieces.weight
     if min(unknown) >= 0:
         weight[-1] = np.inf

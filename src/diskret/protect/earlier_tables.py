@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +28,6 @@ from diskret.tables import (
 )
 from diskret.tables.meanings import tied_by_unknowns
 from diskret.tables.ties import tied_groups, tied_pairs
-
-
-class KnownBefore(Protocol):
-    """What is asked of a ledger: the tables of earlier releases, and what state it is in."""
-
-    @property
-    def position(self) -> str:
-        """The state it is in; another one says that something was entered since."""
-        ...
-
-    def earlier(self, tables: Sequence[Published], sums: Sequence[MeasureSum]) -> Sequence[Earlier]:
-        """At least the earlier tables that may be tied to these, directly or through others."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

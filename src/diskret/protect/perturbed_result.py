@@ -93,7 +93,8 @@ class ChangedValues:
         folder, formats, title, keys
             As for [`Result.write`][diskret.Result.write].
         **options
-            Further ones of it: language, symbols, template, neutralise, agency, progress.
+            Further ones of it: language, symbols, template, neutralise, agency, places,
+            progress.
 
         Returns
         -------

@@ -23,6 +23,7 @@ from diskret.progress import Progress, silent
 from diskret.protect.editions import since_columns
 from diskret.protect.explanations import explanation_columns
 from diskret.publish.contract import Internal, Look, Memory, Protected, Release
+from diskret.publish.maps import Places
 from diskret.publish.office.tables import fingerprint
 from diskret.publish.pages.public import write_public_report
 from diskret.publish.store.cells import keyed_contributions
@@ -450,6 +451,7 @@ class Result:
         derived: Sequence[Derived] = (),
         neutralise: bool = False,
         agency: str = "OFFICE",
+        places: Places | None = None,
         releases: Sequence[str | PathLike[str]] = (),
         previous: str | PathLike[str] | None = None,
         progress: Progress = silent,
@@ -465,7 +467,10 @@ class Result:
             ``"xlsx"``, and
             ``"html"`` for a report that shows what is suppressed and what can be computed; for
             exchange ``"px"``, ``"jsonstat"`` (2.0), and SDMX-CSV 1.0 and 2.0, ``"sdmx1"`` and
-            ``"sdmx2"``.
+            ``"sdmx2"``; where a variable tells places ``"map"`` for a page with a map of them,
+            and ``"geojson"``, ``"geoparquet"`` and ``"gpkg"`` (GeoPackage), which need the extra
+            ``geo``; ``"script"`` puts ``verify.py`` beside them, with which anybody checks the
+            release without diskret.
         language
             Of workbooks and reports: ``"en"`` or ``"de"``.
         symbols
@@ -495,6 +500,9 @@ class Result:
             and `Published.read` take it away again. Without it there is a warning.
         agency
             Who maintains the dataflow that SDMX-CSV names: an identifier such as ``DE2``.
+        places
+            For maps: variable → the borders of its codes, [`Areas`][diskret.spatial.Areas]. Grid
+            cells need none, their ids tell where they lie. Maps show the finest codes.
         releases
             Folders of other releases, e.g. that of the earlier period of a growth rate.
         previous
@@ -533,6 +541,7 @@ class Result:
             derived=derived,
             neutralise=neutralise,
             agency=agency,
+            places=places,
             releases=releases,
             previous=previous,
             progress=progress,

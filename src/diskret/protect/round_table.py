@@ -149,7 +149,11 @@ def round_table(
     Notes
     -----
     Tables of more than 20,000 cells are attacked only if there is a `rule`; the certificate says
-    so. Methods: Hundepool et al. (2012), "Statistical Disclosure Control", section 5.4; Langsrud
+    so.
+
+    References
+    ----------
+    Hundepool et al. (2012), "Statistical Disclosure Control", section 5.4; Langsrud
     and Heldal (2018), "An algorithm for small count rounding of tabular data".
 
     Examples

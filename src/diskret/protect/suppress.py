@@ -17,7 +17,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import Asked, checked_tables, for_each, rules_for, tables_to_protect
 from diskret.protect.attackers import check_names, default_attacker
-from diskret.protect.earlier_tables import Group, KnownBefore, groups
+from diskret.protect.earlier_tables import Group, groups
 from diskret.protect.linked import default_names, known_empty, linked
 from diskret.protect.plan import Cost, TableToProtect
 from diskret.protect.protect_together import Options, protect
@@ -34,7 +34,7 @@ from diskret.suppression import (
     optimal,
     sequential,
 )
-from diskret.tables import MeasureSum, Table
+from diskret.tables import KnownBefore, MeasureSum, Table
 
 METHODS: dict[str, Method] = {
     "auto": auto,
@@ -127,7 +127,8 @@ def suppress(
         ``"sequential"``: a good pattern; ``"modular"``: the same for tables of any size, quickly.
         ``"optimal"``: the cheapest one, with a proof; it can take very long on large tables, so
         give a `time_limit` or a `budget`.
-        ``"hypercube"``: Repsilber's method, for comparison with τ-ARGUS; one table only.
+        ``"hypercube"``: Repsilber's method, for comparison with τ-ARGUS; linked tables in
+        turn.
         ``"network"``: shortest paths, for one table of two variables of which one is flat. Or
         any callable ``Problem → Pattern``. A pattern that fails the attack is extended until
         it holds.

@@ -197,7 +197,8 @@ def tabulate(
     with placed(records):
         leaves = leaves_of(opened, question, engine)
     progress("tabulate", 1, 2)
-    check_own_totals(_rows(leaves), said, "records")
+    computed = () if opened.cells is None else (opened.cells.name,)  # no total lies at a point
+    check_own_totals(_rows(leaves), (*said, *computed), "records")
     table = roll_up(
         leaves,
         {name: decimals + weight_decimals for name, decimals in places.items()},
@@ -217,7 +218,8 @@ def leaves_of(
     engine: Callable[[Source], AbstractContextManager[Engine]] | None,
 ) -> Leaves:
     """What an engine counts at leaf level; None: the engine that the records are in."""
-    opened = spelled(opened, question.numbers, told=question.told)
+    coordinates = () if opened.cells is None else (opened.cells.x, opened.cells.y)
+    opened = spelled(opened, (*question.numbers, *coordinates), told=question.told)
     with (engine or engine_of(opened))(opened) as running:
         return running.leaves(question)
 

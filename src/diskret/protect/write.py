@@ -18,7 +18,9 @@ from diskret.publish.contract import Look, Protected
 from diskret.publish.difference import differences_to
 from diskret.publish.exchange import EXCHANGE, check_agency
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
+from diskret.publish.maps import MAPS, Places, check_maps
 from diskret.publish.read import Releases
+from diskret.publish.script import FORMAT as SCRIPT
 from diskret.publish.write import Staging, check_look, write_releases
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.dimension import describe_some
@@ -26,7 +28,7 @@ from diskret.tables.dimension import describe_some
 if TYPE_CHECKING:
     from diskret.protect.result import Result
 
-FORMATS = ("csv", "parquet", "xlsx", "html", *EXCHANGE)
+FORMATS = ("csv", "parquet", "xlsx", "html", *EXCHANGE, *MAPS, SCRIPT)
 DEFAULT_FORMATS = ("csv", "xlsx")
 #: How much work the reasons of secondaries may take; see `Result.explain`.
 EXPLAIN = 500
@@ -40,6 +42,7 @@ class Writing(TypedDict, total=False):
     template: str | PathLike[str] | None
     neutralise: bool
     agency: str
+    places: Places | None
     progress: Progress
 
 
@@ -70,6 +73,7 @@ def write(
     combined: str | Mapping[str, Sequence[str]] | None = None,
     neutralise: bool = False,
     agency: str = "OFFICE",
+    places: Places | None = None,
     releases: Releases = (),
     previous: str | PathLike[str] | None = None,
     progress: Progress = silent,
@@ -82,7 +86,7 @@ def write(
     results
         The results; all that were protected together.
     folder, formats, language, symbols, template, keys, explain, derived, neutralise, agency, \
-releases, previous, progress
+places, releases, previous, progress
         As for one result.
     titles
         Name of a result → heading of its workbook and report.
@@ -106,12 +110,15 @@ releases, previous, progress
     """
     formats = checked(results, formats, language)
     check_agency(agency)
-    look = Look(formats, language, symbol_set(symbols), neutralise, titles or {}, agency)
+    look = Look(
+        formats, language, symbol_set(symbols), neutralise, titles or {}, agency, places or {}
+    )
     secret = SecretKeys.load(keys)
     if intervals:
         results = intervals_of(results, secret, progress)
     _check_derived(derived)
     tables = [result.published for result in results]
+    check_maps(tables, look.places, formats)
     differences = [] if previous is None else differences_to(tables, previous)
     before = {one.now.name: one.previous for one in differences}
     return write_releases(

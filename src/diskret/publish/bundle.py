@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diskret.errors import VerificationError
+from diskret.errors import InputError, VerificationError
 from diskret.io.from_json import Form, check_form, read_json
-from diskret.publish.digests import check_plain, digest, is_lock
+from diskret.publish.digests import SIGNED, check_plain, digest, is_lock
 from diskret.publish.json_files import write_json
 from diskret.publish.staging import Stage
 
@@ -63,6 +63,8 @@ def write_public(stage: Stage, leaving: list[Leaving]) -> None:
     """Write all files of the public part."""
     results: dict[str, Any] = {}
     for one in leaving:
+        if SIGNED in one.files:
+            raise InputError(f"{one.name}: no file of a result can be called {SIGNED}; rename it")
         for name, content in one.files.items():
             (stage.public / name).write_bytes(content)
         results[one.name] = {
@@ -83,7 +85,7 @@ def write_public(stage: Stage, leaving: list[Leaving]) -> None:
     for path in sorted(stage.public.iterdir()):
         if path.is_file():
             target = stage.public / CHECKSUMS / f"{path.name}.txt"
-            target.write_text(digest(path), encoding="utf-8")
+            target.write_text(digest(path), encoding="utf-8", newline="\n")
 
 
 def _status(excepted: bool) -> str:
@@ -125,7 +127,7 @@ def check_public(public: Path) -> list[str]:
                 raise VerificationError(f"{path}: {key} of the result {uid!r} was changed")
         named |= {one["name"] for one in result["files"]}
     inside = [*public.iterdir(), *(public / CHECKSUMS).iterdir()]
-    files = {path for path in inside if path.is_file() and not is_lock(path)}
+    files = {path for path in inside if path.is_file() and not is_lock(path)} - {public / SIGNED}
     wanted = {public / name for name in named}
     wanted |= {public / CHECKSUMS / f"{name}.txt" for name in named}
     for path in sorted(wanted - files):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -27,6 +27,9 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.tables import Block, CellsDigest, Outline, Perturbed, Published
 from diskret.tables.requirements import Earlier
+
+if TYPE_CHECKING:
+    from diskret.spatial import Areas  # loads all that makes maps
 
 _TEXT: Form = {"en": [str], "de": [str]}
 #: What every public certificate holds, as `diskret.io.from_json` describes it; not the time of
@@ -86,10 +89,11 @@ class Streamed:
 class Look:
     """In which files something is written, and what these look like.
 
-    `formats` are some of csv, parquet, xlsx, html and those of `EXCHANGE`; `language` of workbooks
-    and pages is one of `LANGUAGES`; `symbols` a `SymbolSet`, None where there are no workbooks;
-    `neutralise` as of `write_csv`; `titles` name → heading of workbook and pages, else the name or
-    what is shown; `agency` maintains the dataflows that SDMX-CSV names.
+    `formats` are some of csv, parquet, xlsx, html, script, those of `EXCHANGE` and of `MAPS`;
+    `language` of workbooks and pages is one of `LANGUAGES`; `symbols` a `SymbolSet`, None where
+    there are no workbooks; `neutralise` as of `write_csv`; `titles` name → heading of workbook and
+    pages, else the name or what is shown; `agency` maintains the dataflows that SDMX-CSV names;
+    `places` dimension → borders of its codes, for maps.
     """
 
     formats: tuple[str, ...]
@@ -98,6 +102,7 @@ class Look:
     neutralise: bool = False
     titles: Mapping[str, str] = field(default_factory=dict[str, str])
     agency: str = "OFFICE"
+    places: Mapping[str, Areas] = field(default_factory=dict[str, "Areas"])
 
 
 @dataclass(frozen=True, eq=False)

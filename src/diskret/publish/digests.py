@@ -19,12 +19,16 @@ from diskret.keys import SecretKeys
 
 #: How the names of certificates end. A certificate cannot hold its own digest.
 CERTIFICATE = ".certificate.json"
+#: The office's signature of all public files, which may be put beside them when they are finished.
+SIGNED = "signed.sha256"
 #: Bytes that the lock file of an office program has at most.
 _LOCK = 1024
 
 
 #: The file among the office's own that lists all files of a release.
 CONTENT = "content.json"
+#: What is put beside a finished release, or lists it.
+_BESIDE = {("internal", CONTENT), ("public", SIGNED)}
 _SCHEMA = "diskret/content/2"
 _FORM = {"schema": str, "files": {"*": str}, "seal": str}
 
@@ -55,12 +59,30 @@ def check_digests(folder: str | PathLike[str], expected: Mapping[str, str]) -> N
     _compare(str(folder), public_digests(folder), expected, "the certificate was made for")
 
 
+def listed_files(certificates: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """File name → digest of all files that certificates list; `certificates`: name → its list.
+
+    Refused are two that list a file with different digests: each is a proof of its own, and one of
+    them is about a file that is not here.
+    """
+    found: dict[str, str] = {}
+    for name, files in certificates.items():
+        for file, mark in files.items():
+            if found.setdefault(file, mark) != mark:
+                raise VerificationError(
+                    f"{name}{CERTIFICATE} lists another digest of {file} than another certificate "
+                    "beside it; get the files anew from the office that published them"
+                )
+    return found
+
+
 def check_files(folder: Path, expected: Mapping[str, str]) -> None:
     """Compare all files in a folder, certificates too, with the digests that a ledger keeps."""
     if not folder.is_dir():
         raise VerificationError(f"{folder}: the public files are missing")
     check_plain(folder)
-    actual = {path.name: digest(path) for path in sorted(folder.iterdir())}
+    files = (path for path in sorted(folder.iterdir()) if path.name != SIGNED)
+    actual = {path.name: digest(path) for path in files}
     _compare(str(folder), actual, expected, "that the ledger keeps the digests of")
 
 
@@ -98,7 +120,7 @@ def _compare(
 
 
 def _listed(folder: Path) -> list[Path]:
-    files = (path for path in folder.iterdir() if not is_lock(path))
+    files = (path for path in folder.iterdir() if not is_lock(path) and path.name != SIGNED)
     return sorted(path for path in files if not path.name.endswith(CERTIFICATE))
 
 
@@ -154,7 +176,7 @@ def _digests(public: Path, internal: Path) -> dict[str, str]:
         f"{part}/{path.name}": digest(path)
         for part, folder in parts.items()
         for path in sorted(folder.iterdir())
-        if (part, path.name) != ("internal", CONTENT) and not path.is_dir() and not is_lock(path)
+        if (part, path.name) not in _BESIDE and not path.is_dir() and not is_lock(path)
     }
 
 

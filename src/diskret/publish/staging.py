@@ -25,7 +25,7 @@ from pathlib import Path
 from diskret.errors import DiskretError, InputError
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
-from diskret.publish.digests import CONTENT, digest, is_lock, plain, sealed_content
+from diskret.publish.digests import CONTENT, SIGNED, digest, is_lock, plain, sealed_content
 from diskret.publish.json_files import write_json
 
 _EXAMPLES = 5
@@ -131,7 +131,8 @@ def moved(room: Path, target: Path, files: Mapping[str, str]) -> bool:
     if room.exists():
         return False
     paths = target.rglob("*") if target.is_dir() else ()
-    paths = [path for path in paths if path.is_file() and not is_lock(path)]
+    own = target / "public" / SIGNED
+    paths = [path for path in paths if path.is_file() and not is_lock(path) and path != own]
     found = {path.relative_to(target).as_posix(): digest(path) for path in paths}
     return found == dict(files)
 
@@ -157,7 +158,12 @@ def _check_target(target: Path) -> None:
     if not target.is_dir():
         raise InputError(f"{target}: this is a file, not a folder; choose another place")
     content = [Path(name) for name in _content(target)]
-    known = {"public", "internal", *(part.as_posix() for one in content for part in _ways(one))}
+    known = {
+        "public",
+        "internal",
+        f"public/{SIGNED}",
+        *(part.as_posix() for one in content for part in _ways(one)),
+    }
     parts = [target, *(target / part for part in sorted(known))]
     found = {
         path for part in parts if part.is_dir() for path in part.iterdir() if not is_lock(path)
@@ -241,9 +247,15 @@ def _move(room: Path, target: Path) -> None:
         if target.exists():
             target.rename(old)
         room.rename(target)
-    except BaseException:
+    except BaseException as error:
         if old.exists() and not target.exists():
             old.rename(target)
+        if isinstance(error, PermissionError):
+            raise InputError(
+                f"{target} cannot be replaced ({error.strerror}): a program may have one of its "
+                "files open, or it is read-only; close the file, or choose another folder; nothing "
+                "was changed"
+            ) from None
         raise
     _flush(target.parent)
     if old.exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
@@ -24,17 +25,22 @@ from diskret.publish.formats.data_files import (
     write_records,
 )
 from diskret.publish.formats.exchange import write_exchange
+from diskret.publish.formats.maps.write import write_maps
 from diskret.publish.formats.public_workbook import write_xlsx
 from diskret.publish.formats.statistical import STATISTICAL, write_statistical
 from diskret.publish.formats.template.fill import fill_template, template_texts
 from diskret.publish.guard.check import FilledTemplate, check_public
 from diskret.publish.json_files import write_json
+from diskret.publish.maps import MAPS
 from diskret.publish.read import Releases
+from diskret.publish.script import FORMAT, write_script
 from diskret.publish.staging import Stage, staged
 from diskret.tables import Derived, Difference, Published, SideBySide
 from diskret.tables.public_files import check_file_name, structure
 from diskret.texts import check_language
 
+#: What Windows takes for a device, whatever follows a dot.
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 #: Opens the two folders that files are written into, and closes the release.
 Staging = Callable[[str | PathLike[str]], AbstractContextManager[Stage]]
 
@@ -82,6 +88,8 @@ def write_releases(
         if template is not None:
             filled = fill_into(stage.public, tables, Path(template), look)
         shared = [] if filled is None else [filled.name]
+        if FORMAT in look.formats:
+            shared.append(write_script(stage.public))
         for shown, ending, outline in outlines:
             shared += write_columns(
                 shown, stage.public, look.formats, look.language, look.neutralise
@@ -175,7 +183,7 @@ def _write_table(published: Published, folder: Path, look: Look) -> list[str]:
     if set(look.formats) & set(EXCHANGE):
         cube = public_cube(published, title, look.language, look.symbols)
         files += write_exchange(cube, folder, name, look.formats, look.agency)
-    return files
+    return [*files, *write_maps(published, folder, look)]
 
 
 def _write_streamed(table: Streamed, folder: Path) -> list[str]:
@@ -208,7 +216,13 @@ def _check_file_names(
 ) -> None:
     """Refuse two things that would be written into the same file on some system."""
     seen: dict[str, str] = {}
-    parts = tuple(ending.rpartition(".")[0] for ending in EXCHANGE.values())
+    devices = [one.name for one in written if _DEVICE.fullmatch(one.name)]
+    if devices:
+        raise InputError(
+            f"the name {devices[0]!r} is that of a device on Windows, like CON, AUX, NUL, COM1 or "
+            "LPT1, where no file can be called so; give another name="
+        )
+    parts = tuple(ending.rpartition(".")[0] for ending in (*EXCHANGE.values(), *MAPS.values()))
     beside = {f"{one.name}{part}".casefold() for one in written for part in parts if part}
     for one in written:
         other = seen.setdefault(one.name.casefold(), one.name)

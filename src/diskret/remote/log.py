@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import diskret.unrepeatable as unrepeatable
@@ -63,9 +62,7 @@ class RemoteEvent:
     @property
     def text(self) -> str:
         """As JSON, without its number."""
-        content = asdict(self)
-        del content["number"]
-        return json.dumps(content, ensure_ascii=False, sort_keys=True)
+        return log.text_of(self)
 
 
 @dataclass(frozen=True, eq=False)

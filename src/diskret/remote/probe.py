@@ -3,7 +3,6 @@
 import ctypes
 import os
 import platform
-import resource
 import socket
 import sys
 import time
@@ -31,6 +30,8 @@ KEYCTL = ({"x86_64": 250}.get(platform.machine(), 219), 0, -3, 0)
 
 def limited(name: str, most: int) -> bool:
     """Whether a limit is set as it was asked for."""
+    import resource
+
     return resource.getrlimit(getattr(resource, name)) == (most, most)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -81,7 +81,8 @@ class Session:
         Names, as registered.
     gate
         The command that opens the gate, which says who asks: such as ``["ssh", "centre"]``, where
-        the account runs ``diskret remote gate --ledger centre.db --who kim`` and nothing else.
+        the account runs ``diskret remote gate --ledger centre.db --who kim`` and nothing else. Or
+        whatever else carries a request there and its answer back, both as text.
     wait
         Seconds to wait for an answer.
 
@@ -98,9 +99,16 @@ class Session:
     formula = "pay ~ age"
     """
 
-    def __init__(self, project: str, data: str, gate: Sequence[str], *, wait: float = 600):
+    def __init__(
+        self,
+        project: str,
+        data: str,
+        gate: Sequence[str] | Callable[[str], str],
+        *,
+        wait: float = 600,
+    ):
         self.project, self.data = project, data
-        self._gate, self._wait = [*gate], wait
+        self._gate, self._wait = gate if callable(gate) else [*gate], wait
 
     def query(self, name: str, **asked: Any) -> str:
         """The text of a query for one result.
@@ -227,10 +235,21 @@ class Session:
         return self._asked(asked, _STATE)["state"]
 
     def _asked(self, request: Mapping[str, str | int], form: Form) -> dict[str, Any]:
+        said = parse_json(self._carried(json.dumps(request)), "the answer of the gate")
+        if "error" in said:
+            check_form(said, _ERROR, "the answer of the gate")
+            kind: type[DiskretError] = ProofError if said["refused"] else InputError
+            raise kind(said["error"])
+        check_form(said, form, "the answer of the gate")
+        return said
+
+    def _carried(self, request: str) -> str:
+        if callable(self._gate):
+            return self._gate(request)
         try:
             done = subprocess.run(  # noqa: S603 - the gate is the user's own command
                 self._gate,
-                input=json.dumps(request),
+                input=request,
                 capture_output=True,
                 text=True,
                 timeout=self._wait,
@@ -240,10 +259,4 @@ class Session:
             raise InputError(f"the gate does not answer: {error}") from error
         if done.returncode or not done.stdout.strip():
             raise InputError(f"the gate does not answer: {done.stderr.strip()[-500:]}")
-        said = parse_json(done.stdout, "the answer of the gate")
-        if "error" in said:
-            check_form(said, _ERROR, "the answer of the gate")
-            kind: type[DiskretError] = ProofError if said["refused"] else InputError
-            raise kind(said["error"])
-        check_form(said, form, "the answer of the gate")
-        return said
+        return done.stdout

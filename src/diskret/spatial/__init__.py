@@ -1,11 +1,30 @@
 """Statistics by place: grids, wider cells where they are unsafe, several geographies at once."""
 
+from diskret.spatial.area_files import read_areas as read_areas
+from diskret.spatial.areas import Areas as Areas
+from diskret.spatial.around import Around as Around
+from diskret.spatial.before import NotTaken as NotTaken
+from diskret.spatial.cell_sizes import by_cell_size as by_cell_size
+from diskret.spatial.cells import Cells as Cells
+from diskret.spatial.compare import compare as compare
 from diskret.spatial.correspondence import correspondence as correspondence
-from diskret.spatial.differences import Difference as Difference
-from diskret.spatial.differences import Differences as Differences
 from diskret.spatial.differences import differences as differences
 from diskret.spatial.grid import Grid as Grid
+from diskret.spatial.jointly import Extent as Extent
+from diskret.spatial.located import located as located
+from diskret.spatial.map_comparison import MapComparison as MapComparison
+from diskret.spatial.masking import Masked as Masked
+from diskret.spatial.masking import Ring as Ring
+from diskret.spatial.masking import mask as mask
+from diskret.spatial.periods import PeriodRepair as PeriodRepair
+from diskret.spatial.periods import differences_by_period as differences_by_period
+from diskret.spatial.periods import repair_by_period as repair_by_period
 from diskret.spatial.points import locate as locate
 from diskret.spatial.quadtree import quadtree as quadtree
 from diskret.spatial.repair import Repair as Repair
 from diskret.spatial.repair import repair as repair
+from diskret.spatial.smoothing import Smoothed as Smoothed
+from diskret.spatial.smoothing import smooth as smooth
+from diskret.spatial.told import Difference as Difference
+from diskret.spatial.told import Differences as Differences
+from diskret.spatial.transport import Transport as Transport

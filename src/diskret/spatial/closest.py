@@ -64,6 +64,7 @@ class _Search:
     of_piece: Groups
     of_unit: Groups
     left: NDArray[np.float64]
+    state: NDArray[np.int64]
     queue: NDArray[np.int64]
     came: NDArray[np.int64]
 
@@ -78,9 +79,9 @@ class _Search:
         graph = Graph.of(pieces.place[:, 0], pieces.place[:, 1] + first, nodes)
         total = np.bincount(pieces.unit, amount).astype(np.float64)
         left, came = np.repeat(weight, 2), np.full(nodes, -1)
-        queue = np.empty(nodes, np.int64)
+        state, queue = np.zeros(nodes, np.int64), np.empty(nodes, np.int64)
         pairs = grouped(pieces.piece, len(weight)), grouped(pieces.unit)
-        return cls(pieces, limit, amount, weight, total, graph, *pairs, left, queue, came)
+        return cls(pieces, limit, amount, weight, total, graph, *pairs, left, state, queue, came)
 
     def bound(self, unit: int) -> float:
         """A rest that is enough beside the unit, whoever the others are."""
@@ -163,7 +164,7 @@ class _Search:
         target = int(self.graph.head[2 * piece])
         flow, side, changed, steps = parted(
             self.graph.begins, self.graph.out, self.graph.head, self.left, source, target,
-            2 * bound - own, self.queue, self.came, _WORK,
+            2 * bound - own, self.state, self.queue, self.came, _WORK,
         )  # fmt: skip
         through = {piece: own}
         for one in np.unique(changed >> 1).tolist():

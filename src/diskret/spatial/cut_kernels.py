@@ -73,6 +73,71 @@ def blocks(
 
 
 @kernel
+def _path(
+    begins: NDArray[np.int64],
+    out: NDArray[np.int64],
+    head: NDArray[np.int64],
+    left: NDArray[np.float64],
+    state: NDArray[np.int64],
+    queue: NDArray[np.int64],
+    last: int,
+    came: NDArray[np.int64],
+) -> tuple[int, int, int]:
+    """Look for a way with room from the first nodes of the queue to one of state 2.
+
+    `came` says of each node that was met by which half; it is -1 of all others. Returns where the
+    way ends (-1: there is none), how many nodes are in the queue then, and the steps taken.
+    """
+    for at in range(last):
+        came[queue[at]] = -2
+    first, steps = 0, 0
+    while first < last:
+        node = queue[first]
+        first += 1
+        for at in range(begins[node], begins[node + 1]):
+            half = out[at]
+            steps += 1
+            other = head[half]
+            if left[half] > 0 and came[other] == -1:
+                came[other] = half
+                queue[last] = other
+                last += 1
+                if state[other] == 2:
+                    return int(other), last, steps
+    return -1, last, steps
+
+
+@kernel
+def _push(
+    head: NDArray[np.int64],
+    left: NDArray[np.float64],
+    came: NDArray[np.int64],
+    end: int,
+    used: NDArray[np.int64],
+    changed: int,
+) -> tuple[float, NDArray[np.int64], int]:
+    """Let flow as much as there is room for on a way; `used` lists halves whose room changed.
+
+    Returns how much that is, and the list with its new length. An endless way changes nothing.
+    """
+    more, node = np.inf, end
+    while came[node] >= 0:
+        more = min(more, float(left[came[node]]))
+        node = head[came[node] ^ 1]
+    node = end
+    while more < np.inf and came[node] >= 0:
+        half = came[node]
+        left[half] -= more
+        left[half ^ 1] += more
+        if changed == len(used):
+            used = np.concatenate((used, np.empty(len(used), np.int64)))
+        used[changed] = half
+        changed += 1
+        node = head[half ^ 1]
+    return more, used, changed
+
+
+@kernel
 def _flow(
     begins: NDArray[np.int64],
     out: NDArray[np.int64],
@@ -86,60 +151,25 @@ def _flow(
     queue: NDArray[np.int64],
     came: NDArray[np.int64],
     used: NDArray[np.int64],
-) -> tuple[float, int]:
+) -> tuple[float, int, NDArray[np.int64]]:
     """How much flows from nodes `inside` to those of state 2, up to the bound; steps taken.
 
-    `left` is what is left of the room of each half, and is `room` again at the end.
+    `left` is what is left of the room of each half, and is `room` again at the end; `used` is
+    memory for a list, returned as it has grown.
     """
-    flow, steps, changed = 0.0, 0, 0
-    while flow < bound:
-        first, last = 0, 0
-        for at in range(size):
-            queue[last] = inside[at]
-            came[inside[at]] = -2
-            last += 1
-        end = -1
-        while first < last and end < 0:
-            node = queue[first]
-            first += 1
-            for at in range(begins[node], begins[node + 1]):
-                half = out[at]
-                steps += 1
-                other = head[half]
-                if left[half] > 0 and came[other] == -1:
-                    came[other] = half
-                    queue[last] = other
-                    last += 1
-                    if state[other] == 2:
-                        end = other
-                        break
+    flow, steps, changed, end = 0.0, 0, 0, 0
+    while flow < bound and end >= 0:
+        queue[:size] = inside[:size]
+        end, last, looked = _path(begins, out, head, left, state, queue, size, came)
+        steps += looked
         if end >= 0:
-            more, node = np.inf, end
-            while came[node] >= 0:
-                more = min(more, float(left[came[node]]))
-                node = head[came[node] ^ 1]
+            more, used, changed = _push(head, left, came, end, used, changed)
             flow += more
-            if more < np.inf:
-                node = end
-                while came[node] >= 0:
-                    half = came[node]
-                    left[half] -= more
-                    left[half ^ 1] += more
-                    if changed < len(used):
-                        used[changed] = half
-                    changed += 1
-                    node = head[half ^ 1]
-        for at in range(last):
-            came[queue[at]] = -1
-        if end < 0:
-            break
-    if changed > len(used):
-        left[:] = room
-    else:
-        for at in range(changed):
-            half = used[at]
-            left[half], left[half ^ 1] = room[half], room[half ^ 1]
-    return flow, steps
+        came[queue[:last]] = -1
+    for at in range(changed):
+        half = used[at]
+        left[half], left[half ^ 1] = room[half], room[half ^ 1]
+    return flow, steps, used
 
 
 @kernel
@@ -168,7 +198,7 @@ def cuts_below(
     queue = np.empty(nodes, np.int64)
     came = np.full(nodes, -1)
     seen = np.zeros(nodes, np.int64)
-    used = np.empty(4 * nodes + 64, np.int64)
+    used = np.empty(64, np.int64)
     tried = np.empty(nodes + 1, np.int64)
     phase = np.empty(nodes + 1, np.int64)
     ends = np.zeros(16, np.int64)
@@ -180,7 +210,7 @@ def cuts_below(
         look = True
         while True:
             if look:
-                flow, steps = _flow(
+                flow, steps, used = _flow(
                     begins, out, head, left, room, state, inside, size, bound, queue, came, used
                 )
                 done += steps
@@ -292,59 +322,38 @@ def parted(
     source: int,
     target: int,
     enough: float,
+    state: NDArray[np.int64],
     queue: NDArray[np.int64],
     came: NDArray[np.int64],
     work: int,
 ) -> tuple[float, NDArray[np.int64], NDArray[np.int64], int]:
     """How much flows from one node to another, up to `enough`.
 
-    `left` is the room of each half, less what flows through it at the end.
+    `left` is the room of each half, less what flows through it at the end; `state` is 0 and
+    `came` -1 everywhere, before and after.
 
     Returns the flow, the nodes on the side of the source if no more flows, the halves
     whose room changed, and the steps taken; fewer than none if they were too many.
     """
-    flow, steps = 0.0, 0
+    flow, steps, changed = 0.0, 0, 0
     used = np.empty(64, np.int64)
-    changed = 0
+    side = queue[:0].copy()
+    state[target] = 2
     while True:
         queue[0] = source
-        came[source] = -2
-        first, last, end = 0, 1, -1
-        while first < last and end < 0:
-            node = queue[first]
-            first += 1
-            for at in range(begins[node], begins[node + 1]):
-                half = out[at]
-                steps += 1
-                other = head[half]
-                if left[half] > 0 and came[other] == -1:
-                    came[other] = half
-                    queue[last] = other
-                    last += 1
-                    if other == target:
-                        end = other
-                        break
+        end, last, looked = _path(begins, out, head, left, state, queue, 1, came)
+        steps += looked
         if end >= 0:
-            more, node = np.inf, end
-            while came[node] >= 0:
-                more = min(more, float(left[came[node]]))
-                node = head[came[node] ^ 1]
+            more, used, changed = _push(head, left, came, end, used, changed)
             flow += more
-            node = end
-            while came[node] >= 0:
-                half = came[node]
-                left[half] -= more
-                left[half ^ 1] += more
-                if changed == len(used):
-                    used = np.concatenate((used, np.empty(len(used), np.int64)))
-                used[changed] = half
-                changed += 1
-                node = head[half ^ 1]
-        for at in range(last):
-            came[queue[at]] = -1
+        came[queue[:last]] = -1
         if end < 0:
-            return flow, queue[:last].copy(), used[:changed], steps
+            side = queue[:last].copy()
+            break
         if flow >= enough:
-            return flow, queue[:0].copy(), used[:changed], steps
+            break
         if steps > work:
-            return flow, queue[:0].copy(), used[:changed], -1
+            steps = -1
+            break
+    state[target] = 0
+    return flow, side, used[:changed], steps

@@ -2,136 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.errors import InputError
+from diskret.io.columns import once
 from diskret.rules import Rule
+from diskret.spatial.before import Before, check_named, with_earlier
 from diskret.spatial.closest import closest
 from diskret.spatial.cuts import Cut, small_cuts
-from diskret.spatial.jointly import Singled, closest_jointly, fewest_jointly
+from diskret.spatial.jointly import Extent, Singled, closest_jointly, fewest_jointly
 from diskret.spatial.limits import Share, judging
-from diskret.spatial.pieces import REST, Pieces, pieces_of
-from diskret.texts import Words, words_in
-
-_SHOWN = 3
-
-
-@dataclass(frozen=True)
-class Difference:
-    """An unsafe sum that follows from published totals. Confidential.
-
-    Parameters
-    ----------
-    terms
-        Geography, area and factor of each total that is used; a negative factor: taken away. An
-        area called ``""`` is the rest: everybody without the areas of the geography that are shown.
-    pieces
-        What is left, as combinations of areas, one for each of `geographies`.
-    geographies
-        Whose totals are used.
-    number
-        How many records there are in these pieces; units where these are known.
-    counted
-        ``"records"`` or ``"units"``.
-    rule
-        Name of the rule that finds the sum unsafe.
-    """
-
-    terms: tuple[tuple[str, str, float], ...]
-    pieces: tuple[tuple[str, ...], ...]
-    geographies: tuple[str, ...]
-    number: int
-    counted: str
-    rule: str
-
-    def __str__(self) -> str:
-        return self.said()
-
-    def said(self, language: str = "en") -> str:
-        """How it works, in a sentence, ``"en"`` or ``"de"``."""
-        words = words_in(language, "spatial")
-        added = named(words, [one for one in self.terms if one[2] > 0])
-        taken = named(words, [one for one in self.terms if one[2] < 0])
-        areas = words.said("without", added=added, taken=taken) if taken else added
-        if self.rule != "minimum_frequency":
-            return words.said("shares", areas=areas, number=self.number, rule=self.rule)
-        return words.said(self.counted, areas=areas, number=self.number)
-
-    @property
-    def areas(self) -> frozenset[tuple[str, str]]:
-        """Geography and code of all areas that it needs and that are published themselves."""
-        return frozenset((name, code) for name, code, _ in self.terms if code != REST)
-
-
-@dataclass(frozen=True)
-class Differences:
-    """Unsafe sums that follow from totals by several geographies. Confidential.
-
-    Parameters
-    ----------
-    geographies
-        Their names.
-    found
-        The sums, those of the fewest records or units first.
-    complete
-        Whether all was tried that totals of each two geographies tell.
-    joint
-        Whether all was tried that three and more tell; None: there are two.
-    of_sums
-        Whether sums of values are published, else counts.
-    """
-
-    geographies: tuple[str, ...]
-    found: tuple[Difference, ...]
-    complete: bool
-    joint: bool | None
-    of_sums: bool
-
-    def __len__(self) -> int:
-        return len(self.found)
-
-    def __iter__(self) -> Any:
-        return iter(self.found)
-
-    def __str__(self) -> str:
-        return self.summary()
-
-    @property
-    def table(self) -> pa.Table:
-        """The sums as rows, with what is added and taken away."""
-        return pa.table(
-            {
-                "number": [one.number for one in self.found],
-                "rule": [one.rule for one in self.found],
-                "areas": pa.array([len(one.terms) for one in self.found], pa.int64()),
-                "added": [_listed(one, 1) for one in self.found],
-                "taken": [_listed(one, -1) for one in self.found],
-            }
-        )
-
-    def claim(self, language: str = "en") -> tuple[str, ...]:
-        """What is claimed and what is not, in sentences, ``"en"`` or ``"de"``."""
-        words = words_in(language, "spatial")
-        said = [("sums" if self.of_sums else "counts") if self.complete else "open"]
-        if self.joint is not None:
-            said.append("joint" if self.joint else "joint open")
-        return tuple(words[f"claims.{one}"] for one in (*said, "map"))
-
-    def summary(self, language: str = "en") -> str:
-        """How many there are, the first ones, and what is claimed, in ``"en"`` or ``"de"``."""
-        words = words_in(language, "spatial")
-        names = ", ".join(self.geographies)
-        lines = [words.said("summary", found=len(self.found), names=names)]
-        lines += [f"  {one.said(language)}" for one in self.found[:_SHOWN]]
-        if len(self.found) > _SHOWN:
-            lines.append("  " + words.said("unlisted", count=len(self.found) - _SHOWN))
-        return "\n".join([*lines, *self.claim(language)])
+from diskret.spatial.pieces import Pieces, cut, read_records
+from diskret.spatial.told import Difference, Differences
+from diskret.tables import Earlier, KnownBefore, Published
 
 
 def differences(
@@ -144,6 +33,8 @@ def differences(
     unit: str | None = None,
     decimals: int = 0,
     hidden: Mapping[str, Collection[str]] | None = None,
+    ledger: KnownBefore | Published | Sequence[Published | Earlier] | None = None,
+    vintage: str = "",
 ) -> Differences:
     """Find what totals by several geographies tell of few persons or of single firms.
 
@@ -183,6 +74,17 @@ def differences(
     hidden
         Geography → areas that are not published. All those of one geography together
         are taken to be known, as everybody without the others, and so are records in no area.
+    ledger
+        What was published before of the same records: a [`Ledger`][diskret.Ledger], or tables of
+        an earlier release, e.g. from [`Published.read`][diskret.Published.read]. Tables of the
+        same counts or values by a column of the records are geographies, too, as they were
+        published: suppressed areas are hidden. Of codes in levels each is known without the
+        published ones below it; of tables by several variables the totals by one are used. Beside
+        such a table one column of `by` is enough; a column of `by` that was published counts as
+        it was then.
+    vintage
+        Period and revision of the records, as of [`tabulate`][diskret.tabulate]; earlier tables of
+        other ones are not of these records.
 
     Returns
     -------
@@ -193,7 +95,8 @@ def differences(
     Raises
     ------
     InputError
-        A column is not there or cannot be read, or a rule cannot judge what is published.
+        A column is not there or cannot be read, a rule cannot judge what is published, or the
+        records are not those of an earlier table.
 
     References
     ----------
@@ -218,28 +121,60 @@ def differences(
     cell 3 without district B: 3 records
     """
     threshold, limits = judging(rule, value is not None)
-    pieces = pieces_of(
-        records, by, count=count, value=value, unit=unit, decimals=decimals, hidden=hidden
+    pieces, before = beside_earlier(
+        records, once(by, "by"), ledger, vintage, count, value, unit, decimals, hidden
     )
-    return differences_of(pieces, threshold, limits, value is not None)
+    return beside(differences_of(pieces, threshold, limits, value is not None), before)
+
+
+def beside_earlier(
+    records: Any,
+    names: tuple[str, ...],
+    ledger: KnownBefore | Published | Sequence[Published | Earlier] | None,
+    vintage: str,
+    count: str | None,
+    value: str | None,
+    unit: str | None,
+    decimals: int,
+    hidden: Mapping[str, Collection[str]] | None = None,
+) -> tuple[Pieces, Before]:
+    """What new geographies and those of earlier tables cut each other into."""
+    if ledger is None and len(names) < 2:
+        raise InputError("by must name two columns of areas or more, one for each geography")
+    read = read_records(records, count, value, unit, decimals)
+    geographies, before = with_earlier(
+        read, names, ledger, (value, decimals, vintage), (count, value, unit)
+    )
+    if len(geographies) < 2:
+        raise InputError(
+            "by must name two columns of areas or more, one for each geography; no earlier table "
+            "of the same records by another column was given or is in the ledger"
+        )
+    check_named(before, tuple(hidden or ()), "hidden=")
+    return cut(read, geographies, hidden), before
+
+
+def beside(found: Differences, before: Before) -> Differences:
+    """The same with what it says of earlier releases."""
+    return replace(found, earlier=before.taken, not_taken=before.passed)
 
 
 def differences_of(
     pieces: Pieces, threshold: int, limits: Mapping[str, Share], of_sums: bool
 ) -> Differences:
     """The same of pieces and limits, see `diskret.spatial.limits`."""
-    told, complete, joint = list[Difference](), True, None
+    told, complete, extent = list[Difference](), True, None
     for pair in combinations(range(len(pieces.names)), 2):
         some = pieces.of(pair) if len(pieces.names) > 2 else pieces
         found, finished = _of_two(some, threshold, limits, of_sums)
         told += found
         complete &= finished
     if len(pieces.names) > 2:
-        found, joint = _together(pieces, threshold, limits, of_sums)
+        found, extent = _together(pieces, threshold, limits, of_sums)
         told += found
     told = list({(one.terms, one.rule): one for one in told}.values())
     told.sort(key=lambda one: (one.number, len(one.terms), one.terms))
-    return Differences(pieces.names, tuple(told), complete, joint, of_sums)
+    return Differences(pieces.names, tuple(told), complete, extent, of_sums)
 
 
 def _of_two(
@@ -267,16 +202,16 @@ def cuts_of(
 
 def _together(
     pieces: Pieces, threshold: int, limits: Mapping[str, Share], of_sums: bool
-) -> tuple[list[Difference], bool]:
-    told, complete = list[Difference](), True
+) -> tuple[list[Difference], Extent]:
+    told, extent = list[Difference](), Extent()
     if threshold:
-        few, complete = fewest_jointly(pieces, threshold, of_sums)
+        few, extent = fewest_jointly(pieces, threshold, of_sums)
         told += [_singled(pieces, one, "minimum_frequency") for one in few]
     for name, limit in limits.items():
-        found, finished = closest_jointly(pieces, limit)
+        found, reached = closest_jointly(pieces, limit)
         told += [_singled(pieces, one, name) for one in found]
-        complete &= finished
-    return told, complete
+        extent = extent.beside(reached)
+    return told, extent
 
 
 def in_words(pieces: Pieces, cut: Cut, rule: str) -> Difference:
@@ -303,10 +238,12 @@ def _difference(
 ) -> Difference:
     ends = np.cumsum([0, *(len(codes) for codes in pieces.codes)])
     which = np.searchsorted(ends, areas, side="right") - 1
-    terms = tuple(
-        (pieces.names[at], pieces.codes[at][area - ends[at]], float(times))
-        for at, area, times in zip(which.tolist(), areas.tolist(), factor.tolist(), strict=True)
-    )
+    sums = dict[tuple[str, str], float]()
+    for at, area, times in zip(which.tolist(), areas.tolist(), factor.tolist(), strict=True):
+        name, code = pieces.names[at], pieces.codes[at][area - ends[at]]
+        for total, own in pieces.made.get(name, {}).get(code, ((code, 1),)):
+            sums[name, total] = sums.get((name, total), 0.0) + own * float(times)
+    terms = tuple((*total, times) for total, times in sums.items() if times)
     combined = tuple(
         tuple(codes[at] for codes, at in zip(pieces.codes, place, strict=True))
         for place in pieces.place[those].tolist()
@@ -314,33 +251,3 @@ def _difference(
     counted = "units" if len(pieces.unit) else "records"
     used = tuple(dict.fromkeys(name for name, _, _ in terms))
     return Difference(terms, combined, pieces.names if combined else used, number, counted, rule)
-
-
-def named(words: Words, terms: Sequence[tuple[str, str, float]]) -> str:
-    """Areas in words, those of one geography and factor together, some of many."""
-    said = list[str]()
-    for name, times in dict.fromkeys((name, abs(times)) for name, _, times in terms):
-        codes = [code for own, code, factor in terms if (own, abs(factor)) == (name, times)]
-        shown = [code for code in codes if code != REST]
-        here = list[str]()
-        if shown:
-            text = ", ".join(shown[:_SHOWN])
-            if len(shown) > _SHOWN:
-                text = words.said("more", codes=text, count=len(shown) - _SHOWN)
-            here.append(words.said("areas", name=name, codes=text))
-        if len(shown) < len(codes):
-            here.append(words.said("rest", name=name))
-        text = _all(words, here)
-        said.append(text if times == 1 else words.said("times", factor=f"{times:g}", areas=text))
-    return _all(words, said)
-
-
-def _all(words: Words, texts: Iterable[str]) -> str:
-    joined = ""
-    for text in texts:
-        joined = words.said("and", first=joined, second=text) if joined else text
-    return joined
-
-
-def _listed(one: Difference, sign: int) -> list[str]:
-    return [f"{name} {code}".strip() for name, code, times in one.terms if times * sign > 0]

@@ -131,7 +131,7 @@ class Grid(Declared):
             A number is missing, infinite or outside of the grid's extent; the first row is named.
         """
         corners = [self._corner(north, "north"), self._corner(east, "east")]
-        return self._written(*corners)
+        return self.ids_of_corners(*corners)
 
     def _corner(self, metres: Any, which: str) -> NDArray[np.int64]:
         given = np.asarray(metres, np.float64)
@@ -148,7 +148,7 @@ class Grid(Declared):
         # whole metres first: a quotient of such numbers never rounds over a border
         return np.floor(given).astype(np.int64) // self.size * self.size
 
-    def _written(self, south: NDArray[np.int64], west: NDArray[np.int64]) -> pa.Array:
+    def ids_of_corners(self, south: NDArray[np.int64], west: NDArray[np.int64]) -> pa.Array:
         """Ids of cells by their corners; each is written once, however many points it has."""
         if not len(south):
             return pa.array([], pa.string())
@@ -235,28 +235,54 @@ class Grid(Declared):
         >>> tree.codes, tree.parent.tolist()
         (('Total', '10kmN268E433', '1kmN2684E4334', '1kmN2689E4330'), [-1, 0, 1, 1])
         """
+        codes = _different(ids)
+        country, south, west = self._read(codes)
+        return _tree(self._with(coarser), codes, country, (south, west), total)
+
+    def tree_of_corners(
+        self,
+        south: NDArray[np.int64],
+        west: NDArray[np.int64],
+        coarser: Iterable[int] = (),
+        total: str = "Total",
+    ) -> Hierarchy:
+        """The same for cells by their corners in metres, each there once."""
+        codes = self.ids_of_corners(south, west).to_pylist()
+        return _tree(self._with(coarser), codes, [""] * len(codes), (south, west), total)
+
+    def _with(self, coarser: Iterable[int]) -> list[Grid]:
+        """Coarser grids, the coarsest first, and this one."""
         grids: list[Grid] = [self]
         for size in sorted(set(coarser)):
             grids.append(grids[-1].coarser(size))
-        grids.reverse()
-        codes = _different(ids)
-        country, south, west = self._read(codes)
-        nation = np.unique(np.array(country, str), return_inverse=True)[1]
-        places = [(south // grid.size, west // grid.size) for grid in grids]
-        order = np.lexsort(
-            [axis for place in reversed(places) for axis in reversed(place)] + [nation]
-        )
-        # a code begins, of the coarsest grid first, where its place differs from that before it
-        begins = np.ones((len(codes), len(grids)), bool)
-        for level, place in enumerate(places):
-            step = [axis[order] for axis in (nation, *place)]
-            begins[1:, level] = np.any([axis[1:] != axis[:-1] for axis in step], axis=0)
-        begins = np.maximum.accumulate(begins, axis=1)
-        twice = np.flatnonzero(~begins[:, -1])
-        if len(twice):
-            same = [codes[order[at]] for at in (twice[0] - 1, twice[0])]
-            raise InputError(f"{same[0]!r} and {same[1]!r} are one cell; write its id in one way")
-        return _depth_first(grids, codes, country, order, begins, (south, west), total)
+        return grids[::-1]
+
+
+def _tree(
+    grids: Sequence[Grid],
+    codes: list[str],
+    country: Sequence[str],
+    corner: tuple[NDArray[np.int64], NDArray[np.int64]],
+    total: str,
+) -> Hierarchy:
+    south, west = corner
+    nation = np.zeros(len(codes), np.int64)
+    if any(country):
+        nations = {name: at for at, name in enumerate(sorted(set(country)))}
+        nation = np.fromiter((nations[name] for name in country), np.int64, len(country))
+    places = [(south // grid.size, west // grid.size) for grid in grids]
+    order = np.lexsort([axis for place in reversed(places) for axis in reversed(place)] + [nation])
+    # a code begins, of the coarsest grid first, where its place differs from that before it
+    begins = np.ones((len(codes), len(grids)), bool)
+    for level, place in enumerate(places):
+        step = [axis[order] for axis in (nation, *place)]
+        begins[1:, level] = np.any([axis[1:] != axis[:-1] for axis in step], axis=0)
+    begins = np.maximum.accumulate(begins, axis=1)
+    twice = np.flatnonzero(~begins[:, -1])
+    if len(twice):
+        same = [codes[order[at]] for at in (twice[0] - 1, twice[0])]
+        raise InputError(f"{same[0]!r} and {same[1]!r} are one cell; write its id in one way")
+    return _depth_first(grids, codes, country, order, begins, corner, total)
 
 
 def _depth_first(
@@ -279,7 +305,7 @@ def _depth_first(
             texts = [codes[at] for at in first]
         else:
             south, west = (axis[first] // grid.size * grid.size for axis in corner)
-            written = grid._written(south, west).to_pylist()  # pyright: ignore[reportPrivateUsage]
+            written = grid.ids_of_corners(south, west).to_pylist()
             texts = [country[at] + text for at, text in zip(first, written, strict=True)]
         here = place[:, level][begins[:, level]]
         found[here] = texts
@@ -295,5 +321,5 @@ def _different(ids: Any) -> list[str]:
     try:
         ids = nw.from_native(ids, series_only=True, allow_series=True).unique().to_list()
     except TypeError:
-        ids = list(ids)
+        ids = ids.to_pylist() if isinstance(ids, pa.Array) else list(ids)
     return sorted(set(as_codes(ids, "ids")))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,37 @@ from diskret.io.columns import code_text, column, once, scaled_integers, whole_n
 
 #: What is left of all records without those of all areas shown, of each geography.
 REST = ""
+#: Area → codes of published totals and the factors that make it of them.
+Made = Mapping[str, tuple[tuple[str, int], ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records as they were read. Confidential.
+
+    table: all their columns. number: how many each row stands for, ``(rows,)``. amount: the values
+    that are summed, in whole scaled units; None: counts are published. unit: whose each row is;
+    None: not asked for.
+    """
+
+    table: pa.Table
+    number: NDArray[np.int64]
+    amount: NDArray[np.int64] | None
+    unit: NDArray[np.int64] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Geography:
+    """Areas, and which of them each record is in.
+
+    codes: the last one is `REST`. place: shape (rows,). made: areas that are no published total
+    but follow from several.
+    """
+
+    name: str
+    codes: tuple[str, ...]
+    place: NDArray[np.int64]
+    made: Made = field(default_factory=dict[str, tuple[tuple[str, int], ...]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +70,8 @@ class Pieces:
     piece, unit, amount
         Shape (pairs,): each unit once in each of its pieces, and what it contributes there. Empty
         if units are not known: each record is one, and nothing is summed.
+    made
+        Geography → areas that follow from several published totals, see `Geography`.
     """
 
     names: tuple[str, ...]
@@ -48,6 +81,7 @@ class Pieces:
     piece: NDArray[np.int64]
     unit: NDArray[np.int64]
     amount: NDArray[np.float64]
+    made: Mapping[str, Made] = field(default_factory=dict[str, Made])
 
     @property
     def weight(self) -> NDArray[np.float64]:
@@ -90,10 +124,10 @@ class Pieces:
         codes: tuple[tuple[str, ...], ...],
         place: NDArray[np.int64],
     ) -> tuple[Pieces, NDArray[np.int64]]:
-        distinct, which = _distinct(place)
-        count = np.bincount(which, self.count, len(distinct)).astype(np.int64)
+        rows, which = distinct(place)
+        count = np.bincount(which, self.count, len(rows)).astype(np.int64)
         pairs = _pairs(which[self.piece], self.unit, self.amount)
-        return Pieces(names, codes, distinct, count, *pairs), which
+        return Pieces(names, codes, rows, count, *pairs, self.made), which
 
 
 def pieces_of(
@@ -116,33 +150,66 @@ def pieces_of(
     names = once(by, "by")
     if len(names) < 2:
         raise InputError("by must name two columns of areas or more, one for each geography")
+    read = read_records(records, count, value, unit, decimals)
+    return cut(read, [areas_of(read.table, name) for name in names], hidden)
+
+
+def read_records(
+    records: Any, count: str | None, value: str | None, unit: str | None, decimals: int
+) -> Records:
+    """Any frame or file, with what is counted or summed."""
     if count is not None and (value is not None or unit is not None):
         raise InputError(
             "count= is for records counted before; leave it out where value= or unit= is given"
         )
-    hidden = dict(hidden or {})
     table, _ = to_arrow(records, numbers=(count, value), told=(unit,))
-    read = [_areas(table, name) for name in names]
-    place, which = _distinct(np.stack([at for _, at in read], axis=1))
-    number = np.ones(table.num_rows, np.int64)
+    number, amount, person = np.ones(table.num_rows, np.int64), None, None
     if count is not None:
         number = whole_numbers(column(table, count), count)
-    counted = np.bincount(which, number, len(place)).astype(np.int64)
+    if value is not None:
+        amount = scaled_integers(column(table, value), value, decimals)
+    if unit is not None:
+        person = numbered(code_text(column(table, unit), unit))[1]
+    return Records(table, number, amount, person)
+
+
+def cut(
+    records: Records,
+    geographies: Sequence[Geography],
+    hidden: Mapping[str, Collection[str]] | None = None,
+) -> Pieces:
+    """The pieces into which areas cut each other; hidden areas join the rest."""
+    place, which = distinct(np.stack([own.place for own in geographies], axis=1))
+    counted = np.bincount(which, records.number, len(place)).astype(np.int64)
     piece = person = np.zeros(0, np.int64)
     amount = np.zeros(0)
-    if unit is not None or value is not None:
-        amount = np.ones(table.num_rows)
-        person = np.arange(table.num_rows)
-        if value is not None:
-            amount = scaled_integers(column(table, value), value, decimals).astype(np.float64)
-        if unit is not None:
-            person = _numbered(code_text(column(table, unit), unit))[1]
+    if records.unit is not None or records.amount is not None:
+        rows = len(which)
+        person = np.arange(rows) if records.unit is None else records.unit
+        amount = np.ones(rows) if records.amount is None else records.amount.astype(np.float64)
         piece, person, amount = _pairs(which, person, amount)
     some = np.flatnonzero(counted > 0)
     renumbered = np.cumsum(counted > 0) - 1
-    codes = tuple(codes for codes, _ in read)
-    found = Pieces(names, codes, place[some], counted[some], renumbered[piece], person, amount)
+    names, codes = zip(*((own.name, own.codes) for own in geographies), strict=True)
+    made = {own.name: own.made for own in geographies if own.made}
+    found = Pieces(
+        names, codes, place[some], counted[some], renumbered[piece], person, amount, made
+    )
     return found.hiding(hidden_of(found, hidden))[0] if hidden else found
+
+
+def in_period(
+    records: Records, geographies: Sequence[Geography], rows: NDArray[np.bool_]
+) -> Pieces:
+    """The pieces of some of the records; the areas are those of all."""
+    unit = records.unit
+    some = Records(
+        records.table,
+        records.number[rows],
+        None if records.amount is None else records.amount[rows],
+        None if unit is None else np.unique(unit[rows], return_inverse=True)[1].astype(np.int64),
+    )
+    return cut(some, [replace(own, place=own.place[rows]) for own in geographies])
 
 
 def hidden_of(pieces: Pieces, hidden: Mapping[str, Collection[str]]) -> list[NDArray[np.bool_]]:
@@ -160,21 +227,21 @@ def hidden_of(pieces: Pieces, hidden: Mapping[str, Collection[str]]) -> list[NDA
     return masks
 
 
-def _areas(table: pa.Table, name: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """All areas, then `REST`; which one each record is in."""
+def areas_of(table: pa.Table, name: str) -> Geography:
+    """All areas that a column names, then `REST`, where nothing stands."""
     values = column(table, name)
     missing = values.is_null().to_numpy()
     if not missing.any():
-        codes, place = _numbered(code_text(values, name))
-        return (*codes, REST), place
+        codes, place = numbered(code_text(values, name))
+        return Geography(name, (*codes, REST), place)
     known = np.flatnonzero(~missing)
-    codes, at = _numbered(code_text(values.take(pa.array(known)), name))
+    codes, at = numbered(code_text(values.take(pa.array(known)), name))
     place = np.full(len(missing), len(codes))
     place[known] = at
-    return (*codes, REST), place
+    return Geography(name, (*codes, REST), place)
 
 
-def _numbered(values: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
+def numbered(values: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
     """Different texts in order, and which one each is."""
     encoded = pc.dictionary_encode(values).combine_chunks()
     encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
@@ -185,7 +252,7 @@ def _numbered(values: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
     return [codes[at] for at in order], rank[encoded.indices.to_numpy()]
 
 
-def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Different rows in order, and which one each is."""
     order = np.lexsort(rows.T[::-1])
     begins = np.ones(len(rows), bool)
@@ -199,5 +266,5 @@ def _pairs(
     piece: NDArray[np.int64], unit: NDArray[np.int64], amount: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Each unit once in each piece, with all that it contributes there."""
-    pairs, which = _distinct(np.stack([piece, unit], axis=1))
+    pairs, which = distinct(np.stack([piece, unit], axis=1))
     return pairs[:, 0], pairs[:, 1], np.bincount(which, amount, len(pairs)).astype(np.float64)

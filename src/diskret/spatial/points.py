@@ -1,59 +1,61 @@
-"""Points of records become cells of a grid."""
-
-# pyarrow and pyproj have no type information.
-# pyright: reportMissingImports=false, reportMissingModuleSource=false
+"""Points of records become cells of a grid, or the areas in which they lie."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.columns import column, numbers
 from diskret.io.returned import with_column
+from diskret.spatial.areas import Areas
+from diskret.spatial.around import Around
+from diskret.spatial.cells import Cells
 from diskret.spatial.grid import Grid
-
-_BLOCK = 1_000_000
+from diskret.spatial.systems import transformed
 
 
 def locate(
     records: Any,
-    grid: Grid,
+    where: Grid | Cells | Areas | Around,
     *,
     x: str = "x",
     y: str = "y",
     crs: int | None = None,
-    name: str = "cell",
+    name: str | None = None,
 ) -> Any:
-    """Add the cell in which each record's point lies.
+    """Add the cell or the area in which each record's point lies.
 
     Parameters
     ----------
     records
         Any frame that [`tabulate`][diskret.tabulate] takes into memory, or the path of a file.
-    grid
-        The grid.
+    where
+        A grid, [`Cells`][diskret.spatial.Cells] of several widths,
+        [`Areas`][diskret.spatial.Areas] with borders, or what lies
+        [`Around`][diskret.spatial.Around] some points.
     x, y
         Columns of the coordinates: east or longitude, and north or latitude.
     crs
         EPSG number of their reference system, such as 4326 for degrees of GPS or 25832; None: that
-        of the grid. Others need the extra ``geo``.
+        of `where`. Others need the extra ``geo``.
     name
-        Name of the column to add.
+        Name of the column to add; None: ``cell`` for cells, else ``area``.
 
     Returns
     -------
     frame
-        Of the kind that came in (files: PyArrow), with one more column of text.
+        Of the kind that came in (files: PyArrow), with one more column of text. Nothing stands
+        there for points that lie in no area.
 
     Raises
     ------
     InputError
         There is a column of this name, one of the coordinates' columns is not there, or a
-        coordinate is missing, no number, or outside of the grid; the first row is named.
+        coordinate is missing, no number, outside of the grid or in two areas; the first row is
+        named.
 
     Examples
     --------
@@ -62,6 +64,8 @@ def locate(
     >>> locate(homes, Grid(1_000, spelling="short"))["cell"].to_pylist()
     ['1kmN2684E4334', '1kmN2684E4335']
     """
+    if name is None:
+        name = "cell" if isinstance(where, (Grid, Cells)) else "area"
     table, kind = to_arrow(records, numbers=(x, y))
     if name in table.column_names:
         raise InputError(f"there is a column {name!r} already; choose another name=")
@@ -73,28 +77,6 @@ def locate(
                 f"{len(missing):,} coordinates in {which!r} are missing (first in row "
                 f"{missing[0] + 1}); fill them in or leave these rows out"
             )
-    if crs is not None and crs != grid.crs:
-        east, north = _transformed(east, north, crs, grid.crs)
-    return with_column(records, table, kind, name, grid.ids(north, east))
-
-
-def _transformed(
-    east: NDArray[np.float64], north: NDArray[np.float64], of: int, to: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    try:
-        from pyproj import Transformer
-        from pyproj.exceptions import CRSError
-    except ImportError as error:
-        raise InputError(
-            "points of another reference system than the grid's need pyproj; install it with: "
-            "pip install 'diskret[geo]'"
-        ) from error
-    try:
-        moved = Transformer.from_crs(of, to, always_xy=True)
-    except CRSError as error:
-        raise InputError(f"crs={of} or the grid's {to} is no EPSG number: {error}") from None
-    parts = [
-        moved.transform(east[at : at + _BLOCK], north[at : at + _BLOCK])
-        for at in range(0, max(len(east), 1), _BLOCK)
-    ]
-    return np.concatenate([one[0] for one in parts]), np.concatenate([one[1] for one in parts])
+    if crs is not None and crs != where.crs:
+        east, north = transformed(east, north, crs, where.crs)
+    return with_column(records, table, kind, name, where.ids(north, east))

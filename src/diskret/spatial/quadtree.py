@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from diskret.tables import Table
 
 
-def quadtree(table: Table, rule: Any, dimension: str, *, coarsest: int = 1) -> Table:
+def quadtree(
+    table: Table,
+    rule: Any,
+    dimension: str,
+    *,
+    coarsest: int = 1,
+    empty: Literal["show", "merge"] = "show",
+) -> Table:
     """Merge unsafe cells with those beside them, level by level, until they are safe.
 
     From the finest cells upwards: where one of the cells that lie in a coarser one is unsafe, all
@@ -40,6 +47,10 @@ def quadtree(table: Table, rule: Any, dimension: str, *, coarsest: int = 1) -> T
     coarsest
         How many steps below the total the coarsest cells lie that may be published instead of
         finer ones, ≥ 0. 1: the coarsest of the tree.
+    empty
+        Cells of the tree in which nobody is: ``"show"`` that, as long as no cell beside them
+        is unsafe, or ``"merge"`` them like unsafe ones, so that no finer cell tells that nobody is
+        there.
 
     Returns
     -------
@@ -49,7 +60,7 @@ def quadtree(table: Table, rule: Any, dimension: str, *, coarsest: int = 1) -> T
     Raises
     ------
     InputError
-        There is no such dimension or level.
+        There is no such dimension or level, or `empty` is something else.
 
     References
     ----------
@@ -76,7 +87,11 @@ def quadtree(table: Table, rule: Any, dimension: str, *, coarsest: int = 1) -> T
             f"coarsest must be from 0 (the total) to {int(tree.level.max())} (the finest cells), "
             f"not {coarsest}"
         )
+    if empty not in ("show", "merge"):
+        raise InputError(f"empty must be 'show' or 'merge', not {empty!r}")
     unsafe = np.moveaxis(rule(table).unsafe, axis, 0).reshape(len(tree), -1).any(axis=1)
+    if empty == "merge":
+        unsafe |= np.moveaxis(table.empty, axis, 0).reshape(len(tree), -1).all(axis=1)
     merged = _merged(tree, unsafe, coarsest)
     if not len(merged):
         return table

@@ -15,6 +15,7 @@ from diskret.deadline import Deadline
 from diskret.suppression.blocks import Block, Blocks
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach, part, part_of
+from diskret.suppression.detours import Detours
 from diskret.suppression.linear import QUANTUM
 from diskret.suppression.narrowing import Narrowing
 from diskret.suppression.problem import Problem
@@ -25,9 +26,11 @@ _SMALL, _NEARBY = 4_000, 3_000
 #: Programs that are kept for later.
 _KEPT = 500
 #: The share of the cost that a quantum of work has to save.
-_WORTH = 0.006
+_WORTH = 0.004
 #: Work from which on single equations are asked before programmes: what asks them has to be loaded.
 _FEW = QUANTUM / 2
+#: How far down, up, and together, a change shows that a group can move.
+_Far = tuple[int, int, int]
 
 
 class End(Enum):
@@ -46,6 +49,7 @@ def clean_up(
     changes: list[Change],
     blocks: Blocks | None = None,
     until: float | None = None,
+    needed: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.bool_], list[Change], End]:
     """Publish hidden groups again, dearest first, while every requirement can be shown.
 
@@ -56,11 +60,13 @@ def clean_up(
     `hidden`: A pattern that meets all requirements, bool, ``(g,)``. `blocks`: where to look for
     other changes in large patterns; None: everywhere. A group that could only be published by
     changes of more than a large block stays hidden. `until`: value of ``time.monotonic()`` at which
-    to stop, if that is before time is up. Gives the smaller pattern, changes within it that show
-    all requirements, and why the pass ended.
+    to stop, if that is before time is up. `needed`: groups that could not be published from a
+    pattern of which this is a part, bool, ``(g,)``; they are not tried, and those found are added.
+    Gives the smaller pattern, changes within it that show all requirements, and why the pass ended.
     """
     pattern = _Pattern(cells, hidden, certified, changes, blocks, problem.deadline)
-    candidates = np.flatnonzero(hidden & ~cells.primary)
+    needed = np.zeros(len(hidden), dtype=bool) if needed is None else needed
+    candidates = np.flatnonzero(hidden & ~cells.primary & ~needed)
     candidates = candidates[np.argsort(-cells.price[candidates], kind="stable")]
     work, cost = 0, pattern.cost
     for done, group in enumerate(candidates.tolist()):
@@ -69,7 +75,7 @@ def clean_up(
         problem.work.step()
         problem.progress("publish again", done, len(candidates))
         if pattern.hidden[group]:
-            pattern.try_to_publish(group)
+            needed[group] = not pattern.try_to_publish(group)
         if pattern.work - work >= QUANTUM:
             if pattern.cost > (1 - _WORTH) * cost:
                 return pattern.hidden, pattern.changes, End.POOR
@@ -98,7 +104,7 @@ class _Pattern:
         self.reach = certified.copy()
         self.needy = certified.missing(cells)
         # the changes that move a group, in the order found
-        self.moved_by: defaultdict[int, dict[Change, None]] = defaultdict(dict)
+        self.moved_by: defaultdict[int, dict[Change, _Far]] = defaultdict(dict)
         here = part(cells, hidden)
         self.component = np.full(len(hidden), -1)
         self.component[here.cell] = here.component
@@ -117,16 +123,15 @@ class _Pattern:
         """All changes that move hidden groups only."""
         return list({change: None for moved in self.moved_by.values() for change in moved})
 
-    def try_to_publish(self, group: int) -> None:
+    def try_to_publish(self, group: int) -> bool:
         """Publish a group if every requirement can still be shown without it."""
         gone = self._fixed_with(group)
         if any(self.cells.primary[i] for i in gone):
-            return
+            return False
         lost = {change for i in gone for change in self.moved_by[i]}
-        moved = {i for change in lost for i in change.cell.tolist()} - gone
-        moved = sorted(i for i in moved if self.needy[i])
+        moved = sorted(self._resting_on(lost) - gone)
         before = self.reach.at(moved)
-        self._forget(lost, moved)
+        self.reach.set_to(moved, self._shown_without(lost, moved))
         index = np.array(sorted(gone), dtype=np.int64)
         shown, found = self._show(moved, index, lost)
         if not shown:
@@ -142,6 +147,7 @@ class _Pattern:
             for change in lost:
                 for i in change.cell.tolist():
                     del self.moved_by[i][change]
+        return shown
 
     def _show(
         self, moved: list[int], gone: NDArray[np.int64], lost: set[Change]
@@ -152,6 +158,7 @@ class _Pattern:
         # who was in the way last is likely to be so again
         asked.sort(key=lambda i: (-self.failed.get(i, 0), -int(self.cells.need[i]), i))
         failing = self._told_impossible(asked, gone)
+        detours = Detours(gone)
         for i in asked if failing is None else ():
             for search in self.searches.around(i):
                 if not self.reach.misses(self.cells, i):
@@ -160,7 +167,7 @@ class _Pattern:
                 before = search.work
                 search.publish(fixed)
                 near = partial(self._as_it_was, search, lost, i)
-                found += fulfil(search, self.cells, self.reach, i, near=near)
+                found += fulfil(search, self.cells, self.reach, i, near=near, detours=detours)
                 search.publish(fixed, False)
                 self.work += search.work - before
             if self.reach.misses(self.cells, i):
@@ -190,18 +197,18 @@ class _Pattern:
         self, search: Search, lost: set[Change], group: int, up: bool
     ) -> NDArray[np.float64] | None:
         """How a group moved up, or down, in the change that is lost and in which it moved most."""
-        best, most, sign = None, 0, 1
-        for change in self.moved_by[group]:
-            at = int(np.searchsorted(change.cell, group))
-            far = int((change.up if up else change.down)[at])
-            if change in lost and far > most:
-                best, most, sign = change, far, 1 if (change.step[at] > 0) == up else -1
+        best, most, side = None, 0, 1 if up else 0
+        for change, far in self.moved_by[group].items():
+            if far[side] > most and change in lost:
+                best, most = change, far[side]
         if best is None:
             return None
         here = search.here.cell
         at = np.minimum(np.searchsorted(here, best.cell), len(here) - 1)
         if np.any(here[at] != best.cell):
             return None  # it goes beyond the block
+        own = best.step[int(np.searchsorted(best.cell, group))]
+        sign = 1 if (own > 0) == up else -1
         movement = np.zeros(len(here))
         movement[at] = sign * best.step / best.divisor
         return movement
@@ -222,12 +229,26 @@ class _Pattern:
                     queue += alone
         return gone
 
-    def _forget(self, lost: set[Change], moved: list[int]) -> None:
-        """Take back what some changes show; `moved` are the groups they moved."""
-        self.reach.set_to(moved, self.certified.at(moved))
-        for change in {change: None for i in moved for change in self.moved_by[i]}:
-            if change not in lost:
-                self.reach.add(change)
+    def _resting_on(self, lost: set[Change]) -> set[int]:
+        """The groups of which some changes show more than is shown without them."""
+        if not lost:
+            return set()
+        each = ((change.cell, change.down, change.up, change.width) for change in lost)
+        at, down, up, width = map(np.concatenate, zip(*each, strict=True))
+        reach = self.reach
+        most = (width >= reach.width[at]) | ((down > 0) & (down >= reach.down[at]))
+        most |= (up > 0) & (up >= reach.up[at])
+        return set(at[most & self.needy[at]].tolist())
+
+    def _shown_without(self, lost: set[Change], groups: list[int]) -> NDArray[np.int64]:
+        """What all other changes show of some groups, ``(3, s)``."""
+        shown = self.certified.at(groups)
+        for k, group in enumerate(groups):
+            kept = [far for change, far in self.moved_by[group].items() if change not in lost]
+            if kept:
+                shown[:, k] = np.maximum(shown[:, k], [max(far) for far in zip(*kept, strict=True)])
+        shown[2] = np.maximum(shown[2], shown[0] + shown[1])
+        return shown
 
     def _rows(self, group: int) -> NDArray[np.int32]:
         by_group = self.cells.by_group
@@ -235,8 +256,9 @@ class _Pattern:
 
     def _keep(self, change: Change) -> None:
         self.reach.add(change)
-        for i in change.cell.tolist():
-            self.moved_by[i][change] = None
+        far = zip(change.down.tolist(), change.up.tolist(), change.width.tolist(), strict=True)
+        for i, own in zip(change.cell.tolist(), far, strict=True):
+            self.moved_by[i][change] = own
 
 
 class _Searches:

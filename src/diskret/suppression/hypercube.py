@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -17,6 +18,7 @@ from diskret.suppression.changeable import Changeable, changeable, prices
 from diskret.suppression.greedy import safe
 from diskret.suppression.problem import Pattern, Problem
 from diskret.system.equations import RectangularCells
+from diskret.tables import Dimension
 
 
 def hypercube(problem: Problem) -> Pattern:
@@ -25,61 +27,77 @@ def hypercube(problem: Problem) -> Pattern:
     In every subtable (one parent with its children in each variable) each unsafe cell gets
     the hypercube around it that gives it enough room with the fewest and then the cheapest new
     cells; none of them empty. All corners have to be protected in the other subtables they
-    belong to as well, until nothing changes. What no single hypercube protects, and what the
-    hypercubes leave open together, is completed as in `sequential`; cells that turn out not
-    to be needed are published again. Cells of several tables that are tied to each other are
-    refused by an `InputError`.
+    belong to as well, until nothing changes. Linked tables are gone through in turn: a cell that
+    another table shows, too, needs as much room there, until nothing changes in any table. What no
+    single hypercube protects, and what the hypercubes leave open together, is completed as in
+    `sequential`; cells that turn out not to be needed are published again. Cells that no table
+    shows in this form are refused by an `InputError`.
 
-    Notes
-    -----
+    References
+    ----------
     Repsilber (1994), "Preservation of confidentiality in aggregated data", 2nd International
     Seminar on Statistical Confidentiality, Luxembourg; Giessing and Repsilber (2002), "Tools
     and strategies to protect multiple tables with the GHQUAR cell suppression engine", LNCS
-    2316. Different from there: the requirements of the cells in place of one sliding ratio for
+    2316.
+
+    Notes
+    -----
+    Different from there: the requirements of the cells in place of one sliding ratio for
     all, which is not lowered where it cannot be met; the problem's costs in place of values
     weighted by level; no second hypercube around cells of a single contributor; and the
     completion.
     """
-    table = _table(problem)
+    tables = _tables(problem)
     cells = changeable(problem)
     refuse_fixed(problem, cells)
     certified = certify(cells, cells.primary, seconds=problem.seconds, waiting=problem.waiting)
-    corners = covered(problem, cells, table)
+    corners = covered(problem, cells, tables)
     hidden = cells.primary | cells.started
     hidden[cells.group[corners]] = True
     changes = show(cells, hidden, certified.copy(), one_by_one=False, seconds=problem.seconds)
     return safe(problem, cells, hidden, certified, changes).pattern(problem, cells, "hypercube")
 
 
-def covered(problem: Problem, cells: Changeable, table: RectangularCells) -> NDArray[np.bool_]:
+def covered(
+    problem: Problem, cells: Changeable, tables: Sequence[Sequence[Dimension]]
+) -> NDArray[np.bool_]:
     """The primary cells and the corners of their hypercubes, ``(n,)``; not yet proven."""
-    cover = _Cover(problem, cells)
-    parts = list(subtables([dimension.hierarchy for dimension in table.dimensions]))
+    cover = _Cover(problem, cells, max(map(len, tables)))
+    parts: list[Subtable] = []
+    first = 0
+    for dimensions in tables:
+        for part in subtables([dimension.hierarchy for dimension in dimensions]):
+            parts.append(Subtable(part.cell + first, part.role))
+        first += math.prod(map(len, dimensions))
     changed = True
     while changed:
         changed = False
         for done, subtable in enumerate(parts):
             problem.progress("suppress", done, len(parts))
             changed |= cover.protect(subtable)
+        if len(tables) > 1:
+            cover.tell_each_other()
     problem.progress("suppress", len(parts), len(parts))
     return cover.wanted
 
 
-def _table(problem: Problem) -> RectangularCells:
-    cells = problem.system.cells
-    if not isinstance(cells, RectangularCells):
+def _tables(problem: Problem) -> Sequence[Sequence[Dimension]]:
+    cells, tables = problem.system.cells, problem.system.tables
+    if not tables and isinstance(cells, RectangularCells):
+        return [cells.dimensions]
+    if not tables:
         raise InputError(
-            f"method='hypercube' protects one table alone, but {len(cells):,} cells of several "
-            "tables that are tied to each other are to be protected together; use "
-            "method='sequential' or method='optimal'"
+            f"method='hypercube' protects tables, but {len(cells):,} cells are given that belong "
+            "to none; use method='sequential' or method='optimal'"
         )
-    return cells
+    return tables
 
 
 class _Cover:
     """What the cells need, and what the hypercubes so far give them in each role."""
 
-    def __init__(self, problem: Problem, cells: Changeable):
+    def __init__(self, problem: Problem, cells: Changeable, variables: int):
+        self.group = cells.group
         inside = cells.group >= 0
         usable = inside & ~problem.frozen & (problem.system.value != 0)
 
@@ -100,7 +118,7 @@ class _Cover:
         self.below = of_cells(cells.below.astype(np.float64), inside)
         self.above = of_cells(cells.above.astype(np.float64), inside)
         self.width = of_cells(cells.width.astype(np.float64), inside)
-        roles = 1 << len(_table(problem).dimensions)
+        roles = 1 << variables
         self.down = np.zeros((roles, len(inside)))
         self.up = np.zeros((roles, len(inside)))
         self.left = np.zeros((roles, len(inside)), dtype=bool)
@@ -127,6 +145,15 @@ class _Cover:
             else:
                 self._use(cube, need, cell[cube.at], role[cube.at])
         return len(todo) > 0
+
+    def tell_each_other(self) -> None:
+        """Cells that always change alike are hidden alike, and need as much room."""
+        inside = self.group >= 0
+        group = self.group[inside]
+        for of in (self.wanted, self.room.hidden, self.below, self.above, self.width):
+            most = np.zeros(int(self.group.max(initial=-1)) + 1, dtype=of.dtype)
+            np.maximum.at(most, group, of[inside])
+            of[inside] = most[group]
 
     def _lacking(self, cell: NDArray[np.int64], role: NDArray[np.int64]) -> NDArray[np.bool_]:
         down, up = self.down[role, cell], self.up[role, cell]

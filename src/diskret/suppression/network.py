@@ -29,10 +29,14 @@ def network(problem: Problem) -> Pattern:
     secondary, dearest first, is published again unless a requirement needs it. Three variables,
     two hierarchies, or several tables that are tied to each other are refused by an `InputError`.
 
+    References
+    ----------
+    Castro (2007), "A shortest-paths heuristic for statistical data protection in positive
+    tables", INFORMS Journal on Computing 19(4), 520-533.
+
     Notes
     -----
-    Castro (2007), "A shortest-paths heuristic for statistical data protection in positive
-    tables", INFORMS Journal on Computing 19(4), 520-533. Different from there: tables with a
+    Different from there: tables with a
     hierarchy; a single cycle that serves both directions is compared with sums of cycles for
     each, in which later ones may undo earlier ones; and the final tidying up. Flows in networks
     are whole numbers by themselves.

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from diskret.errors import ProtectionError
-from diskret.suppression.greedy import modular, sequential
+from diskret.suppression.greedy import Prepared, in_sequence, modular, prepared
 from diskret.suppression.optimal_search import Closing
 from diskret.suppression.problem import Pattern, Problem, Work
 
@@ -36,15 +36,22 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
         No safe pattern costs less than `bound`. `complete` is False if the deadline came before
         the cost was within 0.01 % of it, or nearer than whole costs can differ.
 
-    Notes
-    -----
+    References
+    ----------
     Cuts from the attackers' linear programs, their strengthening, and heuristics guided by
     fractions: Fischetti and Salazar (2001), "Solving the cell suppression problem on tabular
     data with linear constraints", Management Science 47(7), 1008-1027. Blocks: Shaw (1998),
     "Using constraint programming and local search methods to solve vehicle routing problems", CP,
     417-431.
     """
-    search = Closing(problem)
+    return _searched(problem, prepared(problem), steps, first)
+
+
+def _searched(
+    problem: Problem, known: Prepared, steps: int | None, first: Pattern | None
+) -> Pattern:
+    """See `optimal`; `known`: what was found before anything was hidden."""
+    search = Closing(problem, known)
     if first is not None:
         search.know(first)
     if problem.limited or (steps is not None and first is None):
@@ -56,22 +63,22 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
     # a solver in trouble ends the search: the pattern is safe, and the bound holds
     try:
         with suppress(ProtectionError):
-            if not (search.safe and problem.deadline.passed):
+            if not (search.best.safe and problem.deadline.passed):
                 search.run()
     except KeyboardInterrupt:
         search.pool.shutdown(wait=False, cancel_futures=True)
         raise
     search.pool.shutdown()
-    if not search.safe:
+    if not search.best.safe:
         search.begin()
     search.finish()
     problem.work.done = search.problem.work.done
     return Pattern(
-        search.cells.of_cells(search.hidden),
+        search.cells.of_cells(search.best.hidden),
         "optimal",
-        complete=search.lower >= search.target,
-        bound=search.bound,
-        proposals=search.proposals,
+        complete=search.best.proven,
+        bound=search.best.bound,
+        proposals=search.best.proposals,
     )
 
 
@@ -102,11 +109,14 @@ def auto(problem: Problem) -> Pattern:
         That of the method chosen, which `Pattern.method` names.
     """
     size = len(problem.cost)
+    if size > _SEQUENTIAL:
+        return optimal(problem) if problem.limited else modular(problem)
     # of no account: what it costs is known from the table, so budgets mean the proof
     work = Work()
-    first = sequential(replace(problem, work=work)) if size <= _SEQUENTIAL else None
+    known = prepared(problem)
+    first = in_sequence(replace(problem, work=work), known)
     if problem.limited:
-        return optimal(problem, first=first)
+        return _searched(problem, known, None, first)
     if size <= _LARGEST:
-        return optimal(problem, min(max(work.done, _FEWEST), _STEPS), first)
-    return modular(problem) if first is None else first
+        return _searched(problem, known, min(max(work.done, _FEWEST), _STEPS), first)
+    return first

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from math import ceil, gcd, inf
-from typing import Any, TypeVar
+from math import inf
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +19,17 @@ from diskret.errors import ProtectionError
 from diskret.parallel import meanwhile
 from diskret.progress import silent
 from diskret.suppression.attack_cuts import Attacks
-from diskret.suppression.blame import refuse_fixed
 from diskret.suppression.blocks import Blocks
-from diskret.suppression.certify import certify, proposals_of, show
-from diskret.suppression.changeable import changeable
-from diskret.suppression.changes import Change, moved, part
-from diskret.suppression.greedy import Safe, safe
+from diskret.suppression.certify import proposals_of, show
+from diskret.suppression.changes import Change, part
+from diskret.suppression.cheapest_so_far import CheapestSoFar
+from diskret.suppression.greedy import Prepared, Safe, safe
+from diskret.suppression.judged_choice import judge
 from diskret.suppression.problem import Pattern, Problem, Work
-from diskret.suppression.search import Search, fulfil
 from diskret.suppression.surroundings import neighbours
 from diskret.suppression.zero_one_program import Cut, Master
 
 _Found = TypeVar("_Found")
-#: A pattern is taken for the cheapest if no other costs less by more than this share.
-_GAP = 1e-4
 #: Whole choices are best up to this share of the gap that is open, or of their cost.
 _ROUGH, _FINE = 0.1, 2e-5
 #: Connected groups of cells beyond which nothing is asked of all of them at once.
@@ -64,58 +61,18 @@ _STALLED, _RISE = 4, 3e-3
 
 
 class Closing:
-    """The best pattern so far, the bound so far, and the program between them.
+    """The best pattern so far, the bound so far, and the program between them."""
 
-    Costs are in units of the least positive one (`scale`), without what every pattern costs
-    (`constant`: aliases of primary cells).
-    """
-
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, known: Prepared):
         self.problem = problem
-        self.cells = cells = changeable(problem)
-        refuse_fixed(problem, cells)
-        self.certified = certify(
-            cells, cells.primary, seconds=problem.seconds, waiting=problem.waiting
-        )
-        cost = problem.cost.copy()
-        cost[problem.requirements.cell] = 0
-        inside = cells.group >= 0
-        of_group = np.bincount(cells.group[inside], cost[inside], len(cells.down))
-        self.constant = float(of_group[cells.primary].sum())
-        of_group[cells.primary] = 0
-        positive = of_group[of_group > 0]
-        self.scale = float(positive.min(initial=inf)) if len(positive) else 1.0
-        self.cost = of_group / self.scale
-        self.whole = _step(positive)
-        self.step = self.whole / self.scale
-        self.free = (self.cost == 0) & ~cells.primary
+        self.cells, self.certified = known.cells, known.certified
+        cells = self.cells
+        self.best = CheapestSoFar(problem, cells)
+        self.free = (self.best.cost == 0) & ~cells.primary
         self.pool = ThreadPoolExecutor(1)
         self.pending: tuple[Future[Safe | None], Work] | None = None
-        # what shows that the pattern is safe, if that is known
-        self.proposals: Proposals | None = None
         self.blocks = Blocks(problem.system.tables, cells.group)
-        # nothing is known yet that costs less than to hide everything
-        self.hidden, self.safe = np.ones(len(cells.down), dtype=bool), False
-        self.upper = self._cost_of(self.hidden)
-        # whether all of the pattern is needed
-        self.tidy = False
-        self.lower = 0.0
-        # any pattern with a group that was dropped costs at least this
-        self.dropped = inf
         self.quiet = replace(problem, progress=silent)
-
-    @property
-    def target(self) -> float:
-        """A bound that proves the pattern to be the cheapest."""
-        return min(self.upper * (1 - _GAP), self.upper - 0.99 * self.step) if self.upper else 0.0
-
-    @property
-    def bound(self) -> float:
-        """The bound in the problem's own costs; rounded up if these are whole."""
-        bound = min(self.lower, self.upper) * self.scale
-        if self.whole:
-            bound = self.whole * ceil(bound / self.whole * (1 - 1e-9) - 1e-6)
-        return bound + self.constant
 
     def seconds(self) -> float:
         """Time left."""
@@ -148,11 +105,12 @@ class Closing:
 
     def run(self) -> None:
         """Raise the bound and lower the cost until they meet or time is up."""
-        if self.safe and self.lower >= self.target:
+        if self.best.safe and self.best.proven:
             return
         shown = self.certified.copy()
-        known = self.cells.primary | self.free
-        show(self.cells, known, shown, seconds=self.seconds, waiting=self._tell)
+        if self.free.any():
+            known = self.cells.primary | self.free
+            show(self.cells, known, shown, seconds=self.seconds, waiting=self._tell)
         fixed = self.cells.primary | self.free
         totals = np.bincount(
             self.cells.equations.indices[self.cells.equations.data > 0], minlength=len(fixed)
@@ -160,7 +118,8 @@ class Closing:
         later = 1 + totals + self.cells.ties
         surcharge = _SURCHARGE * later / later.max(initial=1)
         nodes = None if self.problem.work.budget is None else _NODES
-        self.master = Master(np.where(self.cost > 0, self.cost + surcharge, 0), fixed, nodes)
+        cost = self.best.cost
+        self.master = Master(np.where(cost > 0, cost + surcharge, 0), fixed, nodes)
         self.attacks = Attacks(self.cells, shown, fixed, self.problem.deadline)
         self.master.add(self.attacks.of_rows())
         # under a deadline, keep time to make patterns of what the fractions say
@@ -172,7 +131,7 @@ class Closing:
             if hidden is not None:
                 self._accept(hidden)
         self._repair(x, tidy=start == inf or not settled)
-        if not self.safe:
+        if not self.best.safe:
             self.begin()
         if not settled:
             x, settled = self._fractions(0.0)
@@ -180,7 +139,7 @@ class Closing:
         self._drop(*self._relaxed()[1:])
         self.covered = self.attacks.fixed.copy()
         self.slice = 1.0 if start == inf else _SLICE
-        while self.lower < self.target and self.seconds() > 0:
+        while not self.best.proven and self.seconds() > 0:
             if not self._whole(0.0 if start == inf else _LAST * start):
                 break
         self._settle()
@@ -188,32 +147,31 @@ class Closing:
     def finish(self) -> None:
         """Publish again what nothing needs, if there is time and that was not done yet."""
         # the cheapest pattern hides nothing in vain but what is free
-        needed = self.lower >= self.target and not self.free.any()
-        if self.tidy or needed or self.seconds() <= 0:
+        needed = self.best.proven and not self.free.any()
+        if self.best.tidy or needed or self.seconds() <= 0:
             return
         changes: list[Change] = []
-        if not self._large(self.hidden):
+        before = self.best.hidden
+        if not self._large(before):
             reach = self.certified.copy()
             changes = self._aloud(
-                lambda: show(self.cells, self.hidden, reach, False, seconds=self.seconds)
+                lambda: show(self.cells, before, reach, False, seconds=self.seconds)
             )
         # a solver in trouble, or time that runs out, leaves the pattern as it is
         with suppress(ProtectionError):
             found = self._aloud(
                 lambda: safe(
-                    self.quiet, self.cells, self.hidden, self.certified, changes, blocks=self.blocks
+                    self.quiet, self.cells, before, self.certified, changes, blocks=self.blocks
                 )
             )
-            if self._cost_of(found.hidden) <= self.upper:
-                self.hidden, self.upper = found.hidden, self._cost_of(found.hidden)
-                self.proposals = proposals_of(self.cells, found.changes)
+            self.best.exchange(found.hidden, proposals_of(self.cells, found.changes))
 
     def _raise(self, bound: float) -> None:
-        self.lower = max(self.lower, min(bound / (1 + _SURCHARGE), self.dropped, self.upper))
+        self.best.at_least(bound / (1 + _SURCHARGE))
         self._tell()
 
     def _tell(self) -> None:
-        self.problem.progress("prove", min(int(100 * self.lower / (self.upper or 1)), 100), 100)
+        self.problem.progress("prove", self.best.percent, 100)
 
     def _aloud(self, work: Callable[[], _Found]) -> _Found:
         """Do something that may take long while others are told that the search goes on."""
@@ -232,17 +190,17 @@ class Closing:
         Returns the last choice, and False if only so many seconds are left as are to be kept.
         """
         stalled = 0
-        x = np.zeros(len(self.cost))
-        while self.lower < self.target and stalled < _STALLED:
+        x = np.zeros(len(self.best.cost))
+        while not self.best.proven and stalled < _STALLED:
             if self.seconds() <= kept:
                 return x, False
-            before = self.lower
+            before = self.best.lower
             found, bound, reduced = self._relaxed()
             if found is None:
                 break
             x = found
-            gap = min(self.upper - before, before)
-            stalled = 0 if self.lower - before > _RISE * gap else stalled + 1
+            gap = min(self.best.upper - before, before)
+            stalled = 0 if self.best.lower - before > _RISE * gap else stalled + 1
             self._drop(bound, reduced)
             cuts = self._aloud(
                 lambda x=x: self.attacks.companions(x) + self.attacks.of_fractions(x)
@@ -254,15 +212,15 @@ class Closing:
 
     def _whole(self, kept: float) -> bool:
         """A choice of 0 or 1, and what it lacks; False if time ran out."""
-        open_share = (self.upper - self.lower) / self.upper
+        open_share = (self.best.upper - self.best.lower) / self.best.upper
         gap = max(open_share * _ROUGH, _FINE)
-        before = self.lower
+        before = self.best.lower
         self.problem.work.step()
         seconds = self.slice * self.seconds()
-        choice = self._aloud(lambda: self.master.whole(seconds, self.hidden, gap))
+        choice = self._aloud(lambda: self.master.whole(seconds, self.best.hidden, gap))
         self._settle()
         self._raise(choice.bound)
-        if choice.x is None or self.lower >= self.target:
+        if choice.x is None or self.best.proven:
             return choice.x is not None or choice.bound == inf
         cuts = self._lacking(choice.x)
         if cuts:
@@ -270,12 +228,12 @@ class Closing:
             self._complete(choice.x > 0.5)
             self._repair_meanwhile(choice.x, tidy=self.seconds() > kept)
             # blocks are worth while once the whole program is slow
-            if self.lower - before < _SLOW * self.upper:
+            if self.best.lower - before < _SLOW * self.best.upper:
                 self._settle()
                 self._improve(kept)
             self._fractions(kept)
             return True
-        cost, some = self.upper, self.slice < 1.0
+        cost, some = self.best.upper, self.slice < 1.0
         whole = choice.x > 0.5
         cuts, hidden = self._aloud(lambda: self._judge(whole))
         self.master.add(cuts)
@@ -284,7 +242,7 @@ class Closing:
         # where time was too short to find another choice, all of it is given
         self.slice = 1.0
         # a solver that says nothing new would say the same again
-        new = self.upper < cost or self.lower > before or some
+        new = self.best.upper < cost or self.best.lower > before or some
         return bool(cuts) or (hidden is not None and new)
 
     def _lacking(self, choice: NDArray[np.float64]) -> list[Cut]:
@@ -312,18 +270,18 @@ class Closing:
         block is no small part are left to the whole program, and so is a small gap.
         """
         candidate = (self.master.upper > 0) & ~self.attacks.fixed
-        near = self.upper - self.lower < _SMALL_GAP * self.upper
+        near = self.best.upper - self.best.lower < _SMALL_GAP * self.best.upper
         if near or np.count_nonzero(candidate) < _SMALL_PART * _BLOCK:
             return
         by_group = sparse.csc_array(self.cells.equations)
         for _ in range(_BLOCKS):
-            left = np.flatnonzero(self.hidden & candidate & ~self.covered)
+            left = np.flatnonzero(self.best.hidden & candidate & ~self.covered)
             if len(left) == 0:
                 # all of the pattern was covered: once more from the beginning
                 self.covered = self.attacks.fixed.copy()
-            if len(left) == 0 or self.seconds() <= kept or self.lower >= self.target:
+            if len(left) == 0 or self.seconds() <= kept or self.best.proven:
                 return
-            centre = int(left[np.argmax(self.cost[left])])
+            centre = int(left[np.argmax(self.best.cost[left])])
             here = neighbours(self.cells.equations, by_group, centre, candidate, _BLOCK)
             self.covered |= here
             self._improve_within(here, kept)
@@ -333,11 +291,12 @@ class Closing:
         for tries in range(1, _TRIES + 1):
             self.problem.work.step()
             self._tell()
-            choice = self.master.best_within(self.hidden, here, self.seconds() - kept, _BLOCK_GAP)
+            left = self.seconds() - kept
+            choice = self.master.best_within(self.best.hidden, here, left, _BLOCK_GAP)
             if choice is None or self.seconds() <= kept:
                 return
             # a choice that hides less than the pattern does, but lacks something
-            if self._cost_of(choice > 0.5) > self.upper - max(0.5 * self.step, 1e-9 * self.upper):
+            if not self.best.clearly_takes(choice > 0.5):
                 return
             cuts = self._lacking(choice)
             if not cuts:
@@ -351,15 +310,15 @@ class Closing:
 
     def _drop(self, bound: float, reduced: NDArray[np.float64]) -> None:
         """Leave out what can only be part of patterns that are hardly cheaper than the best."""
-        rest = self.target * (1 + _SURCHARGE) - bound
+        rest = self.best.target * (1 + _SURCHARGE) - bound
         beyond = (reduced > rest + 1e-6) & (self.master.upper > 0) & ~self.attacks.fixed
         if beyond.any():
-            self.dropped = min(self.dropped, self.target)
+            self.best.dropped = min(self.best.dropped, self.best.target)
             self.master.publish(np.flatnonzero(beyond))
 
     def _repair(self, x: NDArray[np.float64], tidy: bool = True) -> None:
         """A safe pattern near a choice in fractions, if there is time and need for one."""
-        if not ((self.safe and self.lower >= self.target) or self.seconds() <= 0):
+        if not ((self.best.safe and self.best.proven) or self.seconds() <= 0):
             self._take(self._aloud(lambda: self._repaired(self.quiet, x, tidy)))
 
     def _repair_meanwhile(self, x: NDArray[np.float64], tidy: bool) -> None:
@@ -369,7 +328,7 @@ class Closing:
         """
         if self.problem.work.budget is not None:
             self._repair(x, tidy)
-        elif self.lower < self.target and self.seconds() > 0:
+        elif not self.best.proven and self.seconds() > 0:
             # two counting at the same time would miscount
             own = replace(self.quiet, work=Work())
             self.pending = self.pool.submit(self._repaired, own, x, tidy), own.work
@@ -382,7 +341,7 @@ class Closing:
             self.problem.work.step(work.done)
 
     def _take(self, found: Safe | None) -> None:
-        if found is not None and (not self.safe or self._cost_of(found.hidden) < self.upper):
+        if found is not None and self.best.takes(found.hidden):
             self._accept(found.hidden, found.complete, proposals_of(self.cells, found.changes))
 
     def _repaired(self, problem: Problem, x: NDArray[np.float64], tidy: bool) -> Safe | None:
@@ -405,60 +364,22 @@ class Closing:
     def _accept(
         self, hidden: NDArray[np.bool_], tidy: bool = False, proposals: Proposals | None = None
     ) -> None:
-        cost = self._cost_of(hidden)
-        if not self.safe:
+        if not self.best.safe:
             asked = max(int(np.count_nonzero(self.certified.missing(self.cells))), 1)
             self.problem.progress("suppress", asked, asked)
-        if cost < self.upper or not self.safe:
-            self.hidden, self.upper, self.safe, self.tidy = hidden, cost, True, tidy
-            self.proposals = proposals
+        self.best.accept(hidden, tidy, proposals)
 
-    def _cost_of(self, hidden: NDArray[np.bool_]) -> float:
-        return float(self.cost[hidden].sum())
-
-    def _judge(self, chosen: NDArray[np.bool_]) -> tuple[list[Cut], NDArray[np.bool_] | None]:
-        """Whether a whole choice is safe, by exact changes; if not, what it lacks.
-
-        What fails within a choice fails within every part of it, so at least one other group
-        must be hidden, or the secondary that fails must not. A large choice is not judged but
-        completed.
-        """
+    def _judge(self, chosen: NDArray[np.bool_]) -> tuple[Sequence[Cut], NDArray[np.bool_] | None]:
+        """What a whole choice lacks, or its pattern; a large one is not judged but completed."""
         if self.seconds() <= 0:
             return [], None
-        cells = self.cells
-        allowed = chosen | cells.primary | self.free
-        if self._large(allowed):
+        if self._large(chosen | self.cells.primary | self.free):
             self._repair(chosen.astype(np.float64))
             return [], None
-        reach = self.certified.copy()
-        changes = show(cells, allowed, reach, seconds=self.seconds)
-        here = part(cells, allowed)
-        free = np.ones(len(here.cell), dtype=bool)
-        search = Search(here, free, np.zeros(len(here.cell)), self.seconds)
-        others = np.flatnonzero(~allowed)
-        ones = np.ones(len(others))
-        for group in np.flatnonzero(reach.missing(cells)).tolist():
-            changes += fulfil(search, cells, reach, group, self.seconds)
-            if reach.misses(cells, group):
-                # what was cut short says nothing of other patterns
-                known = self.seconds() > 0 and not search.cut_short
-                return ([Cut(others, ones, 1.0)] if known else []), None
-        secondary = np.flatnonzero((moved(cells, changes) | chosen) & ~cells.primary)
-        width = cells.width.copy()
-        width[secondary] = np.maximum(width[secondary], 1)
-        strict = replace(cells, width=width)
-        cuts: list[Cut] = []
-        for group in secondary.tolist():
-            if reach.misses(strict, group):
-                changes += fulfil(search, strict, reach, group, self.seconds)
-            if reach.misses(strict, group):
-                if search.cut_short or self.seconds() <= 0:
-                    return cuts, None
-                order = np.argsort(np.append(others, group))
-                weight = np.append(ones, -1.0)[order]
-                cuts.append(Cut(np.append(others, group)[order], weight, 0.0))
-                self._charge(group)
-        return cuts, None if cuts or self.seconds() <= 0 else moved(cells, changes)
+        found = judge(self.cells, self.certified, chosen, self.free, self.seconds)
+        for group in found.charged:
+            self._charge(group)
+        return found.cuts, found.hidden
 
     def _large(self, hidden: NDArray[np.bool_]) -> bool:
         """Whether too much is connected for programs of all that is hidden."""
@@ -470,10 +391,3 @@ class Closing:
             self.free[group] = False
             self.attacks.fixed[group] = False
             self.master.release(group)
-
-
-def _step(cost: NDArray[Any]) -> float:
-    """The least difference between the costs of two patterns, if costs are whole; else 0."""
-    if len(cost) == 0 or cost.max() > 2**46 or np.any(cost != np.rint(cost)):
-        return 0.0
-    return float(gcd(*cost.astype(np.int64).tolist()))

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Part, Reach, checked
+from diskret.suppression.detours import Detours
 from diskret.suppression.linear import Program
 
 #: What a free movement costs where the shortest is looked for; the least price is about 1.
@@ -26,6 +27,7 @@ def fulfil(
     group: int,
     seconds: Callable[[], float] | None = None,
     near: Callable[[bool], NDArray[np.float64] | None] | None = None,
+    detours: Detours | None = None,
 ) -> Iterator[Change]:
     """Find changes that let a group move as far as required, one by one.
 
@@ -34,7 +36,8 @@ def fulfil(
 
     `seconds`: time left for programs in whole numbers; None leaves these out. `near`: a movement of
     the group up, or down, to which the nearest is looked for in place of the cheapest, if it knows
-    one; groups that are published may have been part of it. Afterwards
+    one; groups that are published may have been part of it. `detours`: how other such movements led
+    around these groups; no programme is asked where one of them is enough. Afterwards
     `search.cut_short` says whether there may be changes that an answer had no time or work for.
     """
     search.cut_short = False
@@ -54,7 +57,7 @@ def fulfil(
         asked.add((up, distance))
         begin = None if near is None else near(up)
         signed = distance if up else -distance
-        for proposal in _proposals(search, index, signed, seconds, begin):
+        for proposal in _proposals(search, index, signed, seconds, begin, detours):
             for change in checked(search.here, proposal):
                 moves = (change.up if up else change.down)[change.cell == group]
                 # what is not given to the caller must not count either
@@ -82,12 +85,19 @@ def _proposals(
     distance: float,
     seconds: Callable[[], float] | None,
     near: NDArray[np.float64] | None = None,
+    detours: Detours | None = None,
 ) -> Iterator[NDArray[np.float64]]:
     """Movements of a group: the nearest to one, the cheapest, whole ones along it, or any."""
     if near is not None:
+        if detours is not None:
+            for proposal in detours.around(search.here, near):
+                if proposal[index] * np.sign(distance) >= abs(distance) - 1e-6:
+                    yield proposal
         proposal = search.nearest(index, distance, near)
         if proposal is None:
             return
+        if detours is not None:
+            detours.learn(search.here, near, proposal)
         yield proposal
     proposal = search.cheapest(index, distance)
     if proposal is None:

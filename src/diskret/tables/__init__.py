@@ -5,6 +5,7 @@ from diskret.tables.contributions import Contributions, Measure
 from diskret.tables.derived import Derived
 from diskret.tables.difference import Difference
 from diskret.tables.dimension import Dimension
+from diskret.tables.known_before import KnownBefore
 from diskret.tables.outline import Block, CellsDigest, Outline
 from diskret.tables.perturbed import Noise, Perturbed
 from diskret.tables.published import Publication, Published, together
@@ -22,6 +23,7 @@ __all__ = [
     "Difference",
     "Dimension",
     "Earlier",
+    "KnownBefore",
     "Measure",
     "MeasureSum",
     "NO_BOUND",

@@ -16,6 +16,8 @@ _MAX_CELLS = 200_000_000
 #: What is done about totals that are not the sum of their parts: they are refused, or every
 #: total is computed from its parts.
 Additivity = Literal["check", "totals"]
+#: Cells for each code of a tree up to which its levels are added up, not its codes.
+_NARROW = 100
 _EXAMPLES = 5
 _PARTS = 4
 
@@ -37,11 +39,23 @@ def add_up(dense: NDArray[Any], trees: list[Hierarchy]) -> NDArray[Any]:
     """Fill all totals with the sums of their parts, in place; leaves must be filled."""
     for axis, tree in enumerate(trees):
         along = np.moveaxis(dense, axis, 0)
+        if dense.size <= _NARROW * len(tree):
+            _add_levels(along, tree)
+            continue
         for code in range(len(tree) - 1, -1, -1):
             children = tree.children[code]
             if len(children):
                 along[code] = along[children].sum(axis=0, dtype=dense.dtype)
     return dense
+
+
+def _add_levels(along: NDArray[Any], tree: Hierarchy) -> None:
+    """Level by level, all parents at once: trees are depth first, so siblings stand together."""
+    for level in range(int(tree.level.max()), 0, -1):
+        here = np.flatnonzero(tree.level == level)
+        starts = np.flatnonzero(np.diff(tree.parent[here], prepend=-1))
+        parts = np.add.reduceat(along[here], starts, axis=0, dtype=along.dtype)
+        along[tree.parent[here[starts]]] = parts
 
 
 def merge_up(top: NDArray[np.int64], trees: list[Hierarchy]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""How the categories of two variables lie in each other: a grid in municipalities."""
+"""How the categories of two variables and more lie in each other: a grid in municipalities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from diskret.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """One of two variables, as the codes of a table group the pieces. Confidential.
+    """One of these variables, as the codes of a table group the pieces. Confidential.
 
     table: position of the table.
     cells: flat positions of the cells of each code and context, the table's other variables at
@@ -36,28 +36,28 @@ class Grouping:
 
 @dataclass(frozen=True, eq=False)
 class Crossed:
-    """Records by two variables that stand in different tables. Confidential.
+    """Records by variables that stand in different tables. Confidential.
 
-    A piece is a combination of finest codes of the two variables and of those that both tables
+    A piece is a combination of finest codes of these variables and of those that all tables
     have; a context is a combination of codes of the latter.
 
     contexts: which pieces lie in which context, ``(contexts, pieces)``, entries 1.
     records: the pieces as cells of one variable, behind their total.
     """
 
-    groupings: tuple[Grouping, Grouping]
+    groupings: tuple[Grouping, ...]
     contexts: sparse.csr_array
     records: Table
 
 
 def crossed(
-    tables: Sequence[Table], places: tuple[int, int], names: tuple[str, str], leaves: Leaves
+    tables: Sequence[Table], places: tuple[int, ...], names: tuple[str, ...], leaves: Leaves
 ) -> Crossed:
-    """Put together what an engine counted by two variables, and by what two tables share.
+    """Put together what an engine counted by some variables, and by what their tables share.
 
-    places: the position of the two among them.
-    names: a variable of the first that the second does not have, and the other way round.
-    leaves: the records of both tables by these two and by all variables that the tables share.
+    places: the position of two tables and more among them.
+    names: of each a variable that the others do not have.
+    leaves: the records of these tables by these variables and by all that the tables share.
     """
     finest = {n: tuple(t.codes[i] for i in t.leaves.tolist()) for n, t in leaves.by.items()}
     position = {n: i for i, n in enumerate(leaves.by)}
@@ -68,15 +68,17 @@ def crossed(
         ],
         axis=1,
     ).astype(np.int32)
-    both = tables[places[0]], tables[places[1]]
+    several = [tables[place] for place in places]
     shared = [name for name in leaves.by if name not in names]
     inside = [{n: _inside(t, n, finest[n]) for n in (own, *shared)} for t, own in
-              zip(both, names, strict=True)]  # fmt: skip
-    group = [_common(inside[0][name], inside[1][name]) for name in shared]
-    contexts = [grid.ravel() for grid in np.meshgrid(*[g[:, 0] for g in group], indexing="ij")]
-    second = [grid.ravel() for grid in np.meshgrid(*[g[:, 1] for g in group], indexing="ij")]
+              zip(several, names, strict=True)]  # fmt: skip
+    group = [_common([own[name] for own in inside]) for name in shared]
+    contexts = [
+        [grid.ravel() for grid in np.meshgrid(*[g[:, at] for g in group], indexing="ij")]
+        for at in range(len(several))
+    ]
     boxes = Boxes(
-        np.stack(contexts, axis=1) if shared else np.zeros((1, 0), dtype=np.int64),
+        np.stack(contexts[0], axis=1) if shared else np.zeros((1, 0), dtype=np.int64),
         tuple(inside[0][name] for name in shared),
     )
     in_context = leaves_in_boxes(boxes, leaf[:, [position[n] for n in shared]])
@@ -88,10 +90,10 @@ def crossed(
             next(d.hierarchy.parent for d in table.dimensions if d.name == name),
         )
         for table, place, name, own, at in zip(
-            both, places, names, inside, (contexts, second), strict=True
+            several, places, names, inside, contexts, strict=True
         )
     ]
-    model = both[0]
+    model = several[0]
     numbered = Hierarchy.flat(map(_number, range(len(leaf))))
     at = np.arange(1, len(leaf) + 1, dtype=np.int32)[:, None]
     alone = replace(leaves, by={"piece": numbered}, position=at)
@@ -100,7 +102,7 @@ def crossed(
     }
     records = roll_up(alone, decimals, vintage=model.vintage, where=model.where)
     records = replace(records, chosen=model.chosen, counted=model.counted, made_of=ANYWHERE)
-    return Crossed((groupings[0], groupings[1]), in_context, records)
+    return Crossed(tuple(groupings), in_context, records)
 
 
 def _number(piece: int) -> str:
@@ -115,15 +117,19 @@ def _inside(table: Table, name: str, finest: tuple[str, ...]) -> sparse.csr_arra
     return boxes_of_cells([dimension], {name: finest}, every).inside[0]
 
 
-def _common(one: sparse.csr_array, other: sparse.csr_array) -> NDArray[np.int64]:
-    """The codes of two tables that consist of the same finest codes, ``(codes, 2)``."""
-    place = {frozenset(codes.tolist()): i for i, codes in reversed([*enumerate(_rows(other))])}
-    found = [
-        (i, place[key])
-        for i, codes in enumerate(_rows(one))
-        if (key := frozenset(codes.tolist())) in place
+def _common(inside: Sequence[sparse.csr_array]) -> NDArray[np.int64]:
+    """The codes of tables that consist of the same finest codes, ``(codes, tables)``."""
+    first, *others = inside
+    places = [
+        {frozenset(codes.tolist()): i for i, codes in reversed([*enumerate(_rows(other))])}
+        for other in others
     ]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    found = [
+        (i, *(place[key] for place in places))
+        for i, codes in enumerate(_rows(first))
+        if all((key := frozenset(codes.tolist())) in place for place in places)
+    ]
+    return np.array(found, dtype=np.int64).reshape(-1, len(inside))
 
 
 def _rows(matrix: sparse.csr_array) -> list[NDArray[np.int32]]:

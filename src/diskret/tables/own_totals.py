@@ -1,14 +1,19 @@
 """Totals that a file holds under a code that nobody said is one."""
 
+# pyarrow has no type information for its compute functions.
+# pyright: reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
@@ -73,6 +78,10 @@ class Evidence:
         """Of all that speaks for a total."""
         with np.errstate(over="ignore"):
             return float(np.float64(self.sums) * self.equal)
+
+    def among(self, tried: int) -> Evidence:
+        """What is left of it where so many parents were looked at."""
+        return Evidence(self.sums / max(tried, 1), self.equal)
 
     def refuses(self, least: float) -> bool:
         """Equal codes alone are no reason: categories are equal often."""
@@ -192,11 +201,14 @@ def _singles(rows: LeafRows, said: Collection[str], fewest: int) -> Iterator[Own
     for axis, dimension in enumerate(rows.dimensions):
         if dimension.name in said:
             continue
-        tree, own = dimension.hierarchy, rows.position[:, axis]
+        tree, below = dimension.hierarchy, _Below(rows, axis)
         summed, number, filled = _margins(rows, axis)
         leaf = np.flatnonzero(tree.is_leaf & (tree.parent >= 0))
         leaf = leaf[(filled[leaf] > 0) & (filled[tree.parent[leaf]] > fewest)]
         above = tree.parent[leaf]
+        tried = len(np.unique(above))
+        worth = _worth(rows, axis, tried)[above]
+        leaf, above = leaf[worth], above[worth]
         for levels in range(1, _LEVELS + 1):
             off = np.abs((levels + 1) * summed[leaf] - summed[above])
             close = (
@@ -204,46 +216,102 @@ def _singles(rows: LeafRows, said: Collection[str], fewest: int) -> Iterator[Own
             )
             likely = (off <= close).all(axis=1)
             for code, parent in zip(leaf[likely].tolist(), above[likely].tolist(), strict=True):
-                others = leaf[(above == parent) & (leaf != code)]
+                first, last = np.searchsorted(leaf, (parent, below.end[parent]))
+                others = leaf[first:last][above[first:last] == parent]
+                others = others[others != code]
                 if levels > 1 and (summed[others, 0] >= summed[code, 0]).any():
                     continue  # a total of several parts is larger than any of them
-                total = own == code
-                parts = _below(tree.parent, parent)[own] & ~total
-                evidence = rows.matches(total, parts, {axis}, levels)
+                some = below.rows(parent)
+                total = some.position[:, axis] == code
+                evidence = some.matches(total, ~total, {axis}, levels)
                 if evidence is not None:
-                    yield OwnTotal({dimension.name: tree.codes[code]}, evidence, levels)
+                    named = {dimension.name: tree.codes[code]}
+                    yield OwnTotal(named, evidence.among(tried), levels)
 
 
 def _among(rows: LeafRows, said: Collection[str]) -> Iterator[OwnTotal]:
     """Codes that are the sum of some of the others below a parent, or of all but their twins."""
     for axis, dimension in enumerate(rows.dimensions):
-        tree, own = dimension.hierarchy, rows.position[:, axis]
+        tree, below = dimension.hierarchy, _Below(rows, axis)
         if dimension.name in said:
             continue
-        for parent in np.unique(tree.parent[tree.is_leaf & (tree.parent >= 0)]).tolist():
-            codes = np.flatnonzero(tree.is_leaf & (tree.parent == parent))
-            values, half = _side_by_side(rows, axis, codes)
+        parents, tried = _worth_looking(rows, axis)
+        for parent in parents:
+            some = below.rows(parent)
+            own = some.position[:, axis]
+            codes = tree.children[parent]
+            codes = codes[tree.is_leaf[codes]]
+            values, half = _side_by_side(some, axis, codes)
             if values is None:
                 continue
             for same in twins(values):
                 total, every = own == codes[same[0]], np.isin(own, codes[same])
-                evidence = rows.matches(total, np.isin(own, codes) & ~every, {axis})
+                evidence = some.matches(total, np.isin(own, codes) & ~every, {axis})
                 if evidence is not None:
                     one, *more = (tree.codes[codes[i]] for i in same)
-                    yield OwnTotal({dimension.name: one}, evidence, twins=tuple(more))
+                    named = {dimension.name: one}
+                    yield OwnTotal(named, evidence.among(tried), twins=tuple(more))
             for found in sums_of_some(values, half):
                 parts = np.isin(own, codes[list(found.parts)])
-                evidence = rows.matches(own == codes[found.code], parts, {axis})
+                evidence = some.matches(own == codes[found.code], parts, {axis})
                 if evidence is not None:
                     named = tuple(tree.codes[codes[i]] for i in found.parts)
-                    weaker = Evidence(evidence.sums / found.tried)
+                    weaker = Evidence(evidence.sums / found.tried).among(tried)
                     yield OwnTotal(
                         {dimension.name: tree.codes[codes[found.code]]}, weaker, 1, named
                     )
 
 
+class _Below:
+    """The rows of a code and of all codes below it; a tree is depth first, so they are a range."""
+
+    def __init__(self, rows: LeafRows, axis: int):
+        self.end = rows.dimensions[axis].hierarchy.ends
+        self._all = rows
+        self._order = np.argsort(rows.position[:, axis], kind="stable")
+        self._ranked = rows.position[self._order, axis]
+
+    def rows(self, code: int) -> LeafRows:
+        first, last = np.searchsorted(self._ranked, (code, self.end[code]))
+        here = np.sort(self._order[first:last])
+        return replace(self._all, position=self._all.position[here], values=self._all.values[here])
+
+
+def _worth_looking(rows: LeafRows, axis: int) -> tuple[list[int], int]:
+    """Parents of three leaves or more that are worth it, and how many there are altogether."""
+    tree = rows.dimensions[axis].hierarchy
+    leaf = np.flatnonzero(tree.is_leaf & (tree.parent >= 0))
+    parents, number = np.unique(tree.parent[leaf], return_counts=True)
+    tried = int((number > 2).sum())
+    return parents[_worth(rows, axis, tried)[parents] & (number > 2)].tolist(), tried
+
+
+def _worth(rows: LeafRows, axis: int, tried: int) -> NDArray[np.bool_]:
+    """For each code of a dimension whether a sum below it would be no chance.
+
+    In a tree of many parents something small is the sum of its neighbours always. The largest
+    value of each combination says how much may speak for a sum at most.
+    """
+    tree, own = rows.dimensions[axis].hierarchy, rows.position[:, axis]
+    leaf = np.flatnonzero(tree.is_leaf & (tree.parent >= 0))
+    shape = tuple(len(d) for d in rows.dimensions)
+    at = list(rows.position.T.astype(np.int64))
+    at[axis] = tree.parent[own].astype(np.int64)
+    group = np.asarray(np.ravel_multi_index(tuple(np.maximum(one, 0) for one in at), shape))
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
+    largest = np.log1p(np.abs(rows.values).max(axis=1, initial=0).astype(np.float64))
+    most = np.maximum.reduceat(largest[order], starts)
+    odds = np.bincount(np.maximum(at[axis], 0)[order][starts], most, len(tree))
+    worth = odds >= np.log(_LITTLE_ODDS * max(tried, 1))
+    bare = pc.utf8_lower(pc.utf8_trim(pa.array(tree.codes, pa.string()), " :"))
+    called = np.asarray(pc.is_in(bare, pa.array(sorted(_NAMES))))
+    worth[tree.parent[leaf[called[leaf]]]] = True
+    return worth
+
+
 def _side_by_side(
-    rows: LeafRows, axis: int, codes: NDArray[np.intp]
+    rows: LeafRows, axis: int, codes: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
     """The values of some codes of a dimension, ``(codes, combinations and columns)``, and `half`.
 
@@ -296,15 +364,6 @@ def _together(rows: LeafRows, said: Collection[str]) -> Iterator[OwnTotal]:
                     of = [(rows.dimensions[i], int(largest[i])) for i in chosen]
                     yield OwnTotal({d.name: d.hierarchy.codes[c] for d, c in of}, evidence)
                     return
-
-
-def _below(parent: NDArray[np.int32], top: int) -> NDArray[np.bool_]:
-    """Which codes are a code or lie below it; parents stand before their children."""
-    below = np.zeros(len(parent), dtype=bool)
-    below[top] = True
-    for code in range(top + 1, len(parent)):
-        below[code] = below[parent[code]]
-    return below
 
 
 def _named(total: OwnTotal) -> str:

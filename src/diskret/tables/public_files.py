@@ -168,8 +168,8 @@ def _check(published: Outline) -> None:
         for language, labels in _translations(tree).items():
             texts += [language, *labels.values()]
     texts += [published.vintage, str(published.where)]
-    bad = [text for text in texts if _UNPRINTABLE.search(text)]
-    if bad:
+    if _UNPRINTABLE.search("".join(texts)):
+        bad = [text for text in texts if _UNPRINTABLE.search(text)]
         raise InputError(
             f"{len(bad)} names, codes or labels hold line breaks or other control characters, "
             f"e.g. {', '.join(map(repr, bad[:_EXAMPLES]))}; remove these before publishing"

@@ -363,6 +363,9 @@ def _values(
     if outline.nonnegative:
         negative = pa.chunked_array([pa.array(value < 0)])
         _refuse(path, cells, measure, negative, "is negative, but the structure excludes that")
+    if outline.rounding > 1:
+        between = pa.chunked_array([pa.array(value % outline.rounding != 0)])
+        _refuse(path, cells, measure, between, "is not rounded as the structure says")
     return value, status
 
 

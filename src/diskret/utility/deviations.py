@@ -15,6 +15,8 @@ RELATIVE_BOUNDS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 NAN = math.nan
 
+Numbers = NDArray[np.int64] | NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Deviations:
@@ -180,9 +182,7 @@ def zeros(original: NDArray[np.int64], protected: NDArray[np.int64], decimals: i
     )
 
 
-def hellinger(
-    original: NDArray[np.int64], protected: NDArray[np.int64], decimals: int = 0
-) -> Hellinger:
+def hellinger(original: Numbers, protected: Numbers, decimals: int = 0) -> Hellinger:
     """Hellinger distance of all cells, zeros included.
 
     Gomatam & Karr (2003), Shlomo (2007); the utility as in the R package SmallCountRounding.
@@ -211,7 +211,7 @@ def _distance(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
     return math.sqrt(float(np.sum((after - before) ** 2)) / 2)
 
 
-def _roots(values: NDArray[np.int64], unit: float) -> NDArray[np.float64]:
+def _roots(values: Numbers, unit: float) -> NDArray[np.float64]:
     """Square roots; NaN everywhere if one does not exist."""
     if values.size and values.min() < 0:
         return np.full(values.shape, NAN)

@@ -1,4 +1,4 @@
-"""Figures of matplotlib, which is loaded only when something is drawn; plots of a comparison."""
+"""Plots of a comparison."""
 
 # matplotlib's methods say little about their types.
 # pyright: reportUnknownMemberType=false
@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from diskret.errors import InputError
+from diskret.drawing import SHADES, new_figure, panels, single_plot
 from diskret.texts import number, words_in
 from diskret.utility.groups import size_bounds
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from diskret.utility.comparison import Comparison
@@ -56,7 +55,7 @@ def scatter(comparison: Comparison, language: str) -> Figure:
 
     most = LogNorm(1, max(2, counted.max()))
     shown = np.ma.masked_equal(counted.T, 0)
-    drawn = axes.pcolormesh(edges, edges, shown, norm=most, cmap="Blues")
+    drawn = axes.pcolormesh(edges, edges, shown, norm=most, cmap=SHADES)
     axes.plot(edges[[0, -1]], edges[[0, -1]], color="black", linewidth=0.5)
     axes.set_xscale("asinh")
     axes.set_yscale("asinh")
@@ -83,47 +82,31 @@ def before_and_after(found: FileDeviations, language: str) -> Figure:
     """Small cells in both files, and deviations by number of variables; a row for each kind."""
     words, parts = words_in(language, "utility"), found.named()
     figure = new_figure(10, 3.5 * len(parts))
-    rows = figure.subplots(len(parts), 2, squeeze=False)
+    from matplotlib import colormaps
+
+    rows = panels(figure, len(parts), 2)
     for (name, one), (left, right) in zip(parts, rows, strict=True):
         sizes = np.arange(1, _SMALL + 1)
         both = (("original", one.original), ("published", one.protected))
         for shift, (word, counts) in zip((-0.2, 0.2), both, strict=True):
             cells = np.bincount(np.minimum(counts, _SMALL + 1), minlength=_SMALL + 2)
             left.bar(sizes + shift, cells[1:-1], width=0.4, label=words[word])
-        left.set_title(f"{words[name]}: {words['small cells']}")
+        left.set_title(f"{words[name]}: {words['small cells']}", fontsize="medium")
         left.set_xlabel(words["records in a cell"])
         left.set_xticks(sizes)
         table = one.deviation_table
         at, below = np.arange(len(table.bound)), np.zeros(len(table.bound), dtype=np.int64)
-        for variables, cells in zip(table.dimension.tolist(), table.cells.T, strict=True):
-            right.bar(at, cells, bottom=below, width=0.9, label=str(variables))
+        # from dark blue to yellow: told apart without red and green, and in print
+        shades = colormaps["cividis"](np.linspace(0, 1, len(table.dimension)))
+        named_cells = zip(table.dimension.tolist(), table.cells.T, shades, strict=True)
+        for variables, cells, shade in named_cells:
+            right.bar(at, cells, bottom=below, width=0.9, color=shade, label=str(variables))
             below += cells
-        right.set_title(words["by variables"])
+        right.set_title(words["by variables"], fontsize="medium")
         right.set_xlabel(words["absolute deviation"])
-        right.set_xticks(at[:: 1 + len(at) // 20], table.bound[:: 1 + len(at) // 20])
+        each = 1 + len(at) // 20
+        right.set_xticks(at[::each], [f"{bound:g}" for bound in table.bound[::each]])
         left.set_ylabel(words["number"])
         left.legend()
         right.legend()
     return figure
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure, sizes in inches."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError(
-            "plots need matplotlib; install it with: pip install 'diskret[plots]'"
-        ) from error
-    # not pyplot, which keeps every figure that it made
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def single_plot(title: str, across: str, upwards: str) -> tuple[Figure, Axes]:
-    """A figure with one pair of axes."""
-    figure = new_figure(7, 4.5)
-    axes = figure.add_subplot()
-    axes.set_title(title)
-    axes.set_xlabel(across)
-    axes.set_ylabel(upwards)
-    return figure, axes

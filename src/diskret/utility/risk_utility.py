@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.drawing import MAIN, single_plot
 from diskret.errors import InputError
 from diskret.io import FrameKind, from_arrow
 from diskret.texts import words_in
-from diskret.utility.plots import single_plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,8 +100,8 @@ class RiskUtilityMap:
             words.said("risk of", name=upwards),
         )
         x, y, best = self.loss[across], self.risk[upwards], self.frontier
-        axes.scatter(x[~best], y[~best], facecolors="white", edgecolors="C0", label=words["beaten"])
-        axes.scatter(x[best], y[best], color="C0", label=words["frontier"])
+        axes.scatter(x[~best], y[~best], facecolors="white", edgecolors=MAIN, label=words["beaten"])
+        axes.scatter(x[best], y[best], color=MAIN, label=words["frontier"])
         names = [words["as it is"] if name == AS_IT_IS else name for name in self.choices]
         for at, height, shown, right in _labels(x, y, names):
             axes.annotate(

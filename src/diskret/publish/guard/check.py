@@ -12,7 +12,7 @@ from diskret.io.from_json import read_json
 from diskret.publish.contract import Records, Streamed
 from diskret.publish.derived import COMBINED, DERIVED
 from diskret.publish.difference import PREVIOUS
-from diskret.publish.digests import CERTIFICATE, check_digests, is_lock
+from diskret.publish.digests import CERTIFICATE, check_digests, is_lock, listed_files
 from diskret.publish.exchange import EXCHANGE
 from diskret.publish.guard.derived import combined_problems, derived_problems
 from diskret.publish.guard.difference import difference_problems, said_problems
@@ -22,6 +22,7 @@ from diskret.publish.guard.tables import PUBLIC_ENDINGS, streamed_problems, tabl
 from diskret.publish.guard.template import template_problems
 from diskret.publish.guard.workbook import workbook_secrets
 from diskret.publish.read import Releases
+from diskret.publish.script import SCRIPT, is_script
 from diskret.tables import Derived, Difference, Published, SideBySide
 
 _COLUMNS = (".csv", ".parquet", ".xlsx")
@@ -133,18 +134,20 @@ def _names(
     for path in sorted(folder.iterdir()):
         if is_lock(path):
             continue
-        if path.name not in expected:
+        if path.name not in {*expected, SCRIPT}:
             yield f"{path.name} is no file of this release"
         elif path.is_symlink() or not path.is_file():
             yield f"{path.name} is not a plain file"
+        elif path.name == SCRIPT and not is_script(path):
+            yield f"{path.name} is not the program that checks releases"
 
 
 def _digests(folder: Path, public: Sequence[Published | Streamed | Records]) -> Iterator[str]:
     try:
-        listed: dict[str, str] = {}
-        for one in public:
-            listed |= read_json(folder / f"{one.name}{CERTIFICATE}")["files"]
-        check_digests(folder, listed)
+        lists = {
+            one.name: read_json(folder / f"{one.name}{CERTIFICATE}")["files"] for one in public
+        }
+        check_digests(folder, listed_files(lists))
     except (InputError, OSError, ValueError, KeyError, TypeError) as error:
         yield f"the certificates do not list the files ({error!r})"
     except VerificationError as error:

@@ -16,7 +16,9 @@ from diskret.publish.digests import CERTIFICATE
 from diskret.publish.exchange import EXCHANGE
 from diskret.publish.guard.exchange import exchange_problems
 from diskret.publish.guard.html import page_problems
+from diskret.publish.guard.maps import map_problems
 from diskret.publish.guard.workbook import workbook_secrets
+from diskret.publish.maps import MAPS
 from diskret.tables import CellsDigest, Dimension, Published
 from diskret.tables.difference import COUNTED
 from diskret.tables.outline import ROWS
@@ -25,7 +27,8 @@ from diskret.tables.read_public import read_blocks
 
 #: What the names of public files may end with, after the name of a table.
 PUBLIC_ENDINGS = (
-    ".csv", ".parquet", ".structure.json", ".xlsx", ".html", *EXCHANGE.values(), CERTIFICATE,
+    ".csv", ".parquet", ".structure.json", ".xlsx", ".html", *EXCHANGE.values(), *MAPS.values(),
+    CERTIFICATE,
 )  # fmt: skip
 
 _ENDS: Form = [(int, float, None)]
@@ -58,6 +61,7 @@ def table_problems(published: Published, folder: Path) -> Iterator[str]:
     yield from workbook_secrets(folder / f"{published.name}.xlsx")
     yield from page_problems(folder / f"{published.name}.html")
     yield from exchange_problems(folder, published)
+    yield from map_problems(folder, published)
 
 
 def streamed_problems(table: Streamed, folder: Path) -> Iterator[str]:

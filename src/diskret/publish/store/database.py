@@ -7,8 +7,10 @@ import os
 import re
 import sqlite3
 import stat
+import threading
 import time
-from collections.abc import Generator, Sequence
+import weakref
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -23,6 +25,7 @@ _log = logging.getLogger("diskret")
 
 #: Ledgers in one PostgreSQL database are locked by this number: "diskret" in ASCII.
 _LOCK = int.from_bytes(b"diskret", "big")
+_LOCK_NOT_AVAILABLE = "55P03"
 #: Seconds between two attempts to get the lock of PostgreSQL.
 _PAUSE = 0.1
 
@@ -41,6 +44,13 @@ class Connection(Protocol):
 
     def ask(self, statement: str, *values: object) -> list[Sequence[Any]]:
         """Run one statement; its rows. Each ``?`` stands for the next of the values."""
+        ...
+
+    def begin(self, lock: str, wait: float) -> bool:
+        """Begin a transaction that nobody else is in under the name of this lock.
+
+        It sees what those before it committed. False: others were in it for `wait` seconds.
+        """
         ...
 
     def tables(self) -> list[str]:
@@ -75,6 +85,19 @@ class Database:
     def file(self) -> Path | None:
         """The file of SQLite."""
         return self.place if isinstance(self.place, Path) else None
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What the driver raises."""
+        return (OSError, *(driver_errors() if self.file is None else (sqlite3.Error,)))
+
+    @property
+    def state(self) -> object:
+        """What changes when the file of SQLite gives its place to another one."""
+        if self.file is None:
+            return None
+        found = self.file.stat()
+        return found.st_dev, found.st_ino
 
     def open(self) -> Connection:
         """A connection of its own."""
@@ -131,6 +154,84 @@ def reading(database: Database) -> Generator[Connection]:
         yield connection
 
 
+class Line:
+    """A connection that stays open, for what is entered often; safe with several threads.
+
+    Parameters
+    ----------
+    database
+        Where it leads.
+    lock
+        Name of what is entered: transactions under it come one after the other, in all processes.
+    wait
+        Seconds to wait for others.
+    """
+
+    def __init__(self, database: Database, lock: str, wait: float):
+        self._database = database
+        self._lock = lock
+        self._wait = wait
+        self._open: Connection | None = None
+        self._state: object = None
+        self._own = threading.Lock()
+        self._closed: Callable[[], object] = lambda: None
+
+    @contextmanager
+    def transaction(self) -> Generator[Connection]:
+        """The connection, in a transaction that nobody else is in; what is not committed is undone.
+
+        The locks are the system's (SQLite) or the server's (PostgreSQL), which release them when a
+        process ends, however it ends.
+
+        Raises
+        ------
+        Busy
+            Others took longer than `wait` seconds.
+        """
+        if not self._own.acquire(timeout=self._wait):
+            raise _busy(self._database, self._wait)
+        try:
+            with _said(self._database):
+                connection = self._begun()
+                try:
+                    yield connection
+                    connection.rollback()
+                except BaseException:
+                    self._drop()
+                    raise
+        finally:
+            self._own.release()
+
+    def close(self) -> None:
+        """Close the connection; the next transaction opens another one."""
+        with self._own:
+            self._drop()
+
+    def _drop(self) -> None:
+        self._open = None
+        self._closed()
+
+    def _begun(self) -> Connection:
+        state = self._database.state
+        if self._open is not None and state == self._state:
+            try:
+                return self._tried(self._open)
+            except self._database.errors:
+                self._drop()  # the server was restarted, or hung up
+        self._drop()
+        connection = self._database.open()
+        self._open, self._state = connection, state
+        # a server that ends waits for connections that nobody has any more
+        self._closed = weakref.finalize(self, connection.close)
+        return self._tried(connection)
+
+    def _tried(self, connection: Connection) -> Connection:
+        if not connection.begin(self._lock, self._wait):
+            self._drop()
+            raise _busy(self._database, self._wait)
+        return connection
+
+
 @contextmanager
 def changing(database: Database, wait: float) -> Generator[Connection]:
     """The only connection that may change the ledger; others wait, and may read meanwhile.
@@ -153,11 +254,23 @@ class SqliteConnection:
     bytes: ClassVar[str] = "BLOB"
 
     def __init__(self, file: Path):
-        self._driver = sqlite3.connect(file)
+        # who hands it from one thread to another uses it in one at a time
+        self._driver = sqlite3.connect(file, check_same_thread=False)
 
     def ask(self, statement: str, *values: object) -> list[Sequence[Any]]:
         """See `Connection`."""
         return self._driver.execute(statement, values).fetchall()
+
+    def begin(self, lock: str, wait: float) -> bool:
+        """See `Connection`; a file has one lock for everything that is entered."""
+        self._driver.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+        try:
+            self._driver.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                return False
+            raise
+        return True
 
     def tables(self) -> list[str]:
         """See `Connection`."""
@@ -247,6 +360,19 @@ class PostgresConnection:
         numbered = re.sub(r"\?", lambda _: f"${next(number)}", statement)
         return list(self._server.ask(numbered, *values).rows)
 
+    def begin(self, lock: str, wait: float) -> bool:
+        """See `Connection`."""
+        self._server.ask("BEGIN ISOLATION LEVEL READ COMMITTED")
+        self._begun = True
+        self.ask("SELECT set_config('lock_timeout', ?, true)", f"{max(int(wait * 1000), 1)}ms")
+        try:
+            self.ask("SELECT pg_advisory_xact_lock(?, hashtext(?))", _LOCK % 2**31, lock)
+        except driver_errors() as error:
+            if _code(error) == _LOCK_NOT_AVAILABLE:
+                return False
+            raise
+        return True
+
     def tables(self) -> list[str]:
         """See `Connection`."""
         visible = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND "
@@ -268,6 +394,12 @@ class PostgresConnection:
     def close(self) -> None:
         """See `Connection`."""
         self._server.close()
+
+
+def _code(error: Exception) -> str:
+    """The number that the server gives an error."""
+    told = error.args[0] if error.args else None
+    return str(told.get("C", "")) if isinstance(told, dict) else ""
 
 
 def _lock_on_server(connection: Connection, database: Database, wait: float) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from diskret.errors import VerificationError
@@ -21,8 +21,16 @@ from diskret.publish.store.database import Connection
 DESK = "desk"
 #: The log of remote access.
 REMOTE = "remote"
+#: The log of tables in real time.
+SERVE = "serve"
+#: The log of users of tables in real time.
+USERS = "users"
 
 _FIRST = "the beginning"
+#: Where every log begins: how many entries there are, and the seal of the last one.
+BEGINNING = (0, _FIRST)
+#: Rows that are inserted with one statement.
+_ROWS = 100
 _FORM = {"entries": int, "last": str}
 
 
@@ -33,6 +41,13 @@ class Logged:
     number: int
     text: str
     mark: str
+
+
+def text_of(event: Any) -> str:
+    """The text of an entry: what the fields of a dataclass say, but for its place in the log."""
+    content = asdict(event)
+    del content["number"]
+    return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
 
 @dataclass(frozen=True)
@@ -55,30 +70,47 @@ def read(connection: Connection, keys: SecretKeys, name: str, log: str = DESK) -
     VerificationError
         Something was changed, removed, added or reordered.
     """
-    tables = _tables(log)
-    there = {*tables} & {*connection.tables()}
-    if not there:
-        return []
-    if len(there) < len(tables):
-        raise _changed(name, "a table of it is missing")
+    return read_since(connection, keys, name, BEGINNING, log)[0]
+
+
+def read_since(
+    connection: Connection, keys: SecretKeys, name: str, place: tuple[int, str], log: str = DESK
+) -> tuple[list[Logged], tuple[int, str]]:
+    """The entries after a place that was read before, checked, and the place behind them.
+
+    Raises
+    ------
+    VerificationError
+        Something was changed, removed, added or reordered, or the log ends before the place.
+    """
+    if place == BEGINNING:
+        tables = _tables(log)
+        there = {*tables} & {*connection.tables()}
+        if not there:
+            return [], BEGINNING
+        if len(there) < len(tables):
+            raise _changed(name, "a table of it is missing")
     number, last = _head(connection, keys, name, log)
     rows = connection.ask(
         _named(
-            "SELECT number, text, mark, seal FROM diskret_{log}_log WHERE number <= ? "
-            "ORDER BY number",
+            "SELECT number, text, mark, seal FROM diskret_{log}_log WHERE number > ? "
+            "AND number <= ? ORDER BY number",
             log,
         ),
+        place[0],
         number,
     )
-    before, found = _FIRST, list[Logged]()
-    for place, (at, text, mark, seal) in enumerate(rows, start=1):
-        if at != place or seal != _seal(keys, before, place, str(text), str(mark), log):
-            raise _changed(name, f"entry {place} does not follow the one before it")
+    at, before = place
+    found: list[Logged] = []
+    for at, row in enumerate(rows, start=place[0] + 1):
+        said, text, mark, seal = row
+        if said != at or seal != _seal(keys, before, at, str(text), str(mark), log):
+            raise _changed(name, f"entry {at} does not follow the one before it")
         before = seal
-        found.append(Logged(place, text, mark))
-    if len(found) != number or before != last:
-        raise _changed(name, f"it had {number:,} entries, and there are {len(found):,}")
-    return found
+        found.append(Logged(at, text, mark))
+    if at != number or before != last:
+        raise _changed(name, f"it had {number:,} entries, and there are {at:,}")
+    return found, (number, last)
 
 
 def content(
@@ -107,38 +139,54 @@ def append(
     name: str,
     entries: Sequence[tuple[str, Kept | None]],
     log: str = DESK,
-) -> None:
-    """Add entries, all or none; only with the connection that may change the ledger."""
+) -> tuple[int, str]:
+    """Add entries, all or none, and say where the log ends then.
+
+    Only with the connection that may change the ledger.
+    """
     _create_tables(connection, keys, log)
-    number, last = _head(connection, keys, name, log)
+    place = _head(connection, keys, name, log)
+    return append_to(connection, keys, place, entries, log)
+
+
+def append_to(
+    connection: Connection,
+    keys: SecretKeys,
+    place: tuple[int, str],
+    entries: Sequence[tuple[str, Kept | None]],
+    log: str = DESK,
+) -> tuple[int, str]:
+    """Add entries where the log ends, which was read in the same transaction; see `append`."""
+    if place == BEGINNING:
+        _create_tables(connection, keys, log)
+    number, last = place
     # what a killed process left beyond the head never counted
     connection.ask(_named("DELETE FROM diskret_{log}_log WHERE number > ?", log), number)
     connection.ask(_named("DELETE FROM diskret_{log}_kept WHERE number > ?", log), number)
+    rows: list[tuple[object, ...]] = []
+    contents: list[tuple[object, ...]] = []
     for text, kept in entries:
         number += 1
         mark = "" if kept is None else kept.mark(keys, log)
         last = _seal(keys, last, number, text, mark, log)
-        connection.ask(
-            _named(
-                "INSERT INTO diskret_{log}_log (number, text, mark, seal) VALUES (?, ?, ?, ?)", log
-            ),
-            number,
-            text,
-            mark,
-            last,
-        )
+        rows.append((number, text, mark, last))
         if kept is not None:
-            connection.ask(
-                _named(
-                    "INSERT INTO diskret_{log}_kept (number, said, arrays) VALUES (?, ?, ?)", log
-                ),
-                number,
-                kept.said,
-                kept.arrays,
-            )
+            contents.append((number, kept.said, kept.arrays))
+    _insert(connection, _named("diskret_{log}_log (number, text, mark, seal)", log), rows)
+    _insert(connection, _named("diskret_{log}_kept (number, said, arrays)", log), contents)
     update = _named("UPDATE diskret_{log}_head SET text = ?, seal = ?", log)
     _write_head(connection, keys, number, last, update, log)
     connection.commit()
+    return number, last
+
+
+def _insert(connection: Connection, into: str, rows: Sequence[tuple[object, ...]]) -> None:
+    """Several rows with each statement."""
+    for start in range(0, len(rows), _ROWS):
+        some = rows[start : start + _ROWS]
+        places = ", ".join(f"({', '.join('?' * len(row))})" for row in some)
+        values = (value for row in some for value in row)
+        connection.ask(f"INSERT INTO {into} VALUES {places}", *values)  # noqa: S608 - names of ours
 
 
 # ── seals and tables ────────────────────────────────────────────────────────────────

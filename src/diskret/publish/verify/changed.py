@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from diskret.attack.noise_certificate import check_adding_up
+from diskret.attack.said_of_changed import may_say
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
@@ -68,8 +69,14 @@ def _verify(public: Path, name: str, certificate: Mapping[str, Any]) -> Outline:
             f"{name}: the certificate is about values changed by {certificate.get('family')!r}, "
             f"the table says {published.changed or 'that its values are the true ones'!r}"
         )
+    shown = certificate.get("shown", {})
+    said = certificate["claimed"], certificate["not_claimed"]
+    if said not in may_say(published.changed, shown):
+        raise VerificationError(
+            f"{name}: the certificate does not say what is and is not claimed of values that were "
+            "changed in this way; its text or its figures were changed"
+        )
     if isinstance(published, Published):
-        shown = certificate.get("shown", {})
         if "base" in shown:
             _check_base(published, shown["base"], shown.get("method"))
         if shown.get("additive"):

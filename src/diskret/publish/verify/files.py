@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from diskret.errors import InputError, VerificationError
 from diskret.publish.contract import software
-from diskret.publish.digests import is_lock
+from diskret.publish.digests import SIGNED, is_lock
 from diskret.publish.formats.data_files import write_text_columns
 from diskret.publish.formats.public_workbook import write_xlsx
 from diskret.publish.formats.symbols import SymbolSet, symbol_sets
@@ -32,6 +32,7 @@ from diskret.publish.formats.workbook_layout import Layout
 from diskret.publish.guard.check import file_names
 from diskret.publish.guard.exchange import exchange_problems
 from diskret.publish.guard.html import page_problems
+from diskret.publish.guard.maps import map_problems
 from diskret.publish.guard.tables import parquet_problems
 from diskret.publish.guard.workbook import cells_of, same_workbook, sheets
 from diskret.publish.in_words import table_words
@@ -45,6 +46,7 @@ from diskret.publish.pages.microdata_outline import (
     variable,
 )
 from diskret.publish.pages.public import write_public_report
+from diskret.publish.script import SCRIPT
 from diskret.tables import Derived, Difference, Published, SideBySide
 from diskret.tables.side_by_side import columns_text, decimals_of
 from diskret.texts import LANGUAGES
@@ -75,6 +77,7 @@ def check_files(public: Path, published: Published, certificate: Mapping[str, An
     found = list(parquet_problems(public / f"{name}.parquet", published))
     found += _of_workbook(public / f"{name}.xlsx", published)
     found += exchange_problems(public, published)
+    found += map_problems(public, published)
     refuse(found)
 
     def write(path: Path, title: str, language: str) -> None:
@@ -157,7 +160,9 @@ def check_names(
         differences=differences,
     )
     others = [
-        path for path in sorted(public.iterdir()) if path.name not in known and not is_lock(path)
+        path
+        for path in sorted(public.iterdir())
+        if path.name not in {*known, SIGNED, SCRIPT} and not is_lock(path)
     ]
     foreign = [path.name for path in others if path.suffix != ".xlsx"]
     refuse(f"{name} is no file of this release" for name in foreign)

@@ -15,12 +15,23 @@ from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys, key_file
 from diskret.progress import Progress, silent
 from diskret.publish.bundle import CHECKSUMS, RESULTS, check_public
+from diskret.publish.contract import software
 from diskret.publish.derived import COMBINED, DERIVED, read_combined, read_derived
 from diskret.publish.difference import PREVIOUS, read_difference, read_outline
-from diskret.publish.digests import CERTIFICATE, check_content, check_digests, check_plain
+from diskret.publish.digests import (
+    CERTIFICATE,
+    check_content,
+    check_digests,
+    check_plain,
+    listed_files,
+)
+from diskret.publish.guard.check import file_names
 from diskret.publish.guard.derived import combined_problems, derived_problems
 from diskret.publish.guard.difference import decimals_in, difference_problems, said_problems
 from diskret.publish.read import Releases, public_folder
+from diskret.publish.script import SCRIPT, is_script
+from diskret.publish.signature import check_signature
+from diskret.publish.signing_keys import KnownKeys
 from diskret.publish.verify.changed import CHANGED
 from diskret.publish.verify.files import check_columns, check_names, check_text_columns, refuse
 from diskret.publish.verify.kind import Checked, Kind, Place
@@ -71,6 +82,7 @@ def verify(
     *,
     keys: SecretKeys | str | PathLike[str] | None = None,
     releases: Releases = (),
+    signer: KnownKeys | str | PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> VerifyReport:
     """Check released tables from their public files alone, and the office's files if there.
@@ -96,6 +108,10 @@ def verify(
         certificates say, and those that derived figures and differences refer to, e.g. the last
         delivery. What needs a release that is not given is not attacked or
         computed again, and the lines say so.
+    signer
+        Who must have signed the release: the office's list of public keys (a file), one key as 64
+        hexadecimal digits, or a PEM file of one. Without it a signature is compared with the files,
+        and a line says that nobody knows whose it is.
     progress
         Called with ``("attack", done, total)``.
 
@@ -106,26 +122,29 @@ def verify(
     KeyFileError
         The key file that is named is missing or damaged.
     VerificationError
-        Files and certificate disagree, or a file is missing, additional, or a link; says which
-        and where.
+        Files and certificate disagree, or a file is missing, additional, or a link; or the release
+        is not signed by `signer`. Says which and where.
     ContradictionError
         The published values contradict each other.
     """
     public, inside = _folders(Path(folder), None if internal is None else Path(internal))
     certificates = sorted(public.glob(f"*{CERTIFICATE}"))
     if not certificates and (public / RESULTS).is_file():
-        return _verify_bundle(public, inside, _key(keys) if inside is not None else None)
+        secret = _key(keys) if inside is not None else None
+        return _verify_bundle(public, inside, secret, signer)
     if not certificates:
         raise InputError(f"{public} holds no released table (no *{CERTIFICATE} file)")
     check_plain(public)
     read = {path.name.removesuffix(CERTIFICATE): _read(path) for path in certificates}
-    listed = [content["files"] for _, content in read.values()]
-    check_digests(public, {file: mark for files in listed for file, mark in files.items()})
+    listed = {name: content["files"] for name, (_, content) in read.items()}
+    check_digests(public, listed_files(listed))
+    _check_own(public, listed)
     secret = _key(keys) if inside is not None else None
     lines: list[str] = []
     if inside is not None:
         check_content(public, inside, secret)
         lines += [_UNSEALED] if secret is None else []
+    lines += check_signature(public, signer)
     place = Place(public, inside, secret, releases, progress)
     found: list[Checked] = []
     for kind in KINDS:
@@ -139,6 +158,7 @@ def verify(
     for one in found:
         lines += one.lines
     certified = {name: content for name, (_, content) in read.items()}
+    lines += _verify_script(public, certified)
     lines += _verify_differences(public, tables, certified, releases)
     lines += _verify_derived(public, tables, releases, others, streamed)
     suppressed = sum(one.suppressed for one in found)
@@ -147,13 +167,19 @@ def verify(
     )
 
 
-def _verify_bundle(public: Path, inside: Path | None, keys: SecretKeys | None) -> VerifyReport:
+def _verify_bundle(
+    public: Path,
+    inside: Path | None,
+    keys: SecretKeys | None,
+    signer: KnownKeys | str | PathLike[str] | None,
+) -> VerifyReport:
     """Check a folder of researchers' results; see `diskret.publish.bundle`."""
     names = check_public(public)
     lines = [f"{name}: files as they were accepted, by their checksums" for name in names]
     if inside is not None:
         check_content(public, inside, keys, (CHECKSUMS,))
         lines += [_UNSEALED] if keys is None else []
+    lines += check_signature(public, signer)
     return VerifyReport(tuple(names), 0, inside is not None, keys is not None, tuple(lines))
 
 
@@ -180,11 +206,40 @@ def _check_apart(groups: Sequence[Publication]) -> None:
                 )
 
 
+def _check_own(public: Path, listed: Mapping[str, Mapping[str, str]]) -> None:
+    """Refuse a certificate that leaves the digests of its own files to another one."""
+    there = {path.name for path in public.iterdir()}
+    for name, files in listed.items():
+        own = file_names(tables=[name], records=[name]) & there
+        missing = sorted(own - files.keys() - {f"{name}{CERTIFICATE}"})
+        if missing:
+            raise VerificationError(
+                f"{name}{CERTIFICATE} does not list {', '.join(missing)}; get the files anew from "
+                "the office that published them"
+            )
+
+
 def _key(keys: SecretKeys | str | PathLike[str] | None) -> SecretKeys | None:
     """The office's key; None if there is no key file and none was named."""
     if keys is None and not key_file().exists():
         return None
     return SecretKeys.load(keys, create=False)
+
+
+def _verify_script(public: Path, certificates: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Refuse a program beside the files that is not the one that was put there."""
+    path = public / SCRIPT
+    if not path.exists() or is_script(path):
+        return []
+    if all(content["software"] == software() for content in certificates.values()):
+        raise VerificationError(
+            f"{path} is not the program that diskret puts beside a release; do not run it, and get "
+            "it anew with diskret verify-script"
+        )
+    return [
+        f"{SCRIPT}: file unchanged; not compared, because another version of diskret wrote it; "
+        "diskret verify-script gives that of this version"
+    ]
 
 
 def _read(path: Path) -> tuple[Kind, dict[str, Any]]:

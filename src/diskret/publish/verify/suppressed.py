@@ -17,6 +17,7 @@ from diskret.attack import (
     overlapping,
 )
 from diskret.attack.all_cells import all_cells
+from diskret.attack.attack_equations import known_beforehand
 from diskret.attack.certificate import outer_intervals, refined_to
 from diskret.attack.statements import Scope, claimed, different_variables, not_claimed
 from diskret.errors import VerificationError
@@ -40,6 +41,8 @@ def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
         group = _read(place.public, names, [certificates[name] for name in names], place.releases)
         publication = group.publication
         if group.missing:
+            # what is there must not contradict itself, whatever else was published
+            known_beforehand(publication, Attacker(), None)
             _check_texts(group)
         else:
             _verify_public(group, place.progress)

@@ -1,0 +1,1 @@
+"""Files of maps: places with their outlines and what is published of them."""

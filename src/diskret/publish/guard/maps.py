@@ -1,0 +1,371 @@
+"""What may stand in maps: published values of the finest places, and their outlines.
+
+Each file is read by code that knows nothing of how it was written. Its values and their status must
+be those that are published, squares must lie where the ids of their cells say, and beside the
+table's own names and fixed words there must be nothing: no other property, layer, table or script.
+"""
+
+# pyarrow has no type information for its classes and compute functions.
+# pyright: reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.io.from_json import Form, misfits
+from diskret.publish.maps import MAPS, PAGE_TEXTS, PAGE_WORDS, page_parts
+from diskret.spatial.geojson import DEGREES
+from diskret.spatial.systems import transformed
+from diskret.spatial.wkb import rings_of
+from diskret.tables import Published
+from diskret.tables.public_files import public_cells
+from diskret.texts import LANGUAGES, words_in
+
+_STATES = ("published", "suppressed", "empty")
+_PAGE: Form = {
+    **dict.fromkeys(("language", "title", "note", "variable"), str),
+    "words": dict.fromkeys(PAGE_TEXTS, str),
+    "decimals": int,
+    "codes": [str],
+    "squares": ([[int]], None),
+    "rings": [[[(int, float)]]],
+    "columns": [{"label": str, "values": [int], "states": [int]}],
+    "found": [str],
+}
+#: How far a corner in degrees may lie from where it should: its last decimal, rounded.
+_TOLERANCE = 1e-7
+_CELL = re.compile(
+    r"(?:[A-Z]{2}_)?(?:CRS(?P<crs>3035)RES(?P<long>\d+)m|(?P<short>\d+)(?P<unit>k?m)"
+    r"|OWN(?P<own>\d+)SIZE(?P<size>\d+)m)N(?P<north>-?\d+)E(?P<east>-?\d+)"
+)
+#: Tables of a GeoPackage; those that must be empty, and systems that each one has.
+_TILES = {"gpkg_tile_matrix", "gpkg_tile_matrix_set"}
+_SYSTEM_TABLES = {"gpkg_spatial_ref_sys", "gpkg_contents", "gpkg_geometry_columns"}
+_ALWAYS = {-1, 0, DEGREES}
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """Code of each place → what stands beside it, in the order of the columns."""
+
+    table: str
+    decimals: int
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    rows: dict[str, tuple[Any, ...]]
+    scaled: dict[str, tuple[Any, ...]]
+
+
+def map_problems(folder: Path, published: Published) -> Iterator[str]:
+    """What is wrong with the maps of a table; nothing if there are none."""
+    paths = {one: folder / f"{published.name}{ending}" for one, ending in MAPS.items()}
+    checks = {"geojson": _geojson, "geoparquet": _geoparquet, "gpkg": _gpkg, "map": _page}
+    for one, path in paths.items():
+        if not path.exists():
+            continue
+        try:
+            variable = _variable(path, one)
+            names = [dimension.name for dimension in published.dimensions]
+            if variable not in names:
+                yield f"{path.name} shows places of {variable!r}, which is no variable of the table"
+                continue
+            expected = _expected(published, names.index(variable))
+            yield from (f"{path.name} {problem}" for problem in checks[one](path, expected))
+        except (InputError, ValueError, KeyError, TypeError, IndexError, OSError) as error:
+            yield f"{path.name} cannot be read ({error!r})"
+        except (sqlite3.Error, pa.ArrowException) as error:
+            yield f"{path.name} cannot be read ({error})"
+
+
+def _variable(path: Path, kind: str) -> str:
+    """Which variable a map says that its places are of; the first column everywhere."""
+    if kind == "map":
+        return _page_data(path)["variable"]
+    if kind == "geojson":
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return next(iter(content["features"][0]["properties"]))
+    if kind == "geoparquet":
+        return pq.read_schema(path).names[0]
+    with closing(_opened(path)) as opened:
+        (layer,) = opened.execute("SELECT table_name FROM gpkg_contents").fetchone()
+        columns = opened.execute("SELECT name FROM pragma_table_info(?)", (layer,)).fetchall()
+    return columns[2][0]
+
+
+def _expected(published: Published, axis: int) -> _Expected:
+    cells = public_cells(published)
+    dimension = published.dimensions[axis]
+    tree = dimension.hierarchy
+    finest = {tree.codes[at] for at in tree.leaves}
+    others = [d.name for d in published.dimensions if d.name != dimension.name]
+    combined = list(zip(*(cells[name].to_pylist() for name in others), strict=True))
+    labels = list(dict.fromkeys(combined or [()]))
+    place = {label: at for at, label in enumerate(labels)}
+    factor = 10**published.decimals
+    rows: dict[str, list[Any]] = {code: [None] * (2 * len(labels)) for code in finest}
+    scaled = {code: list(row) for code, row in rows.items()}
+    columns = (cells[dimension.name], cells[published.measure], cells["status"])
+    for at, (code, value, status) in enumerate(
+        zip(*(column.to_pylist() for column in columns), strict=True)
+    ):
+        if code in finest:
+            to = 2 * place[combined[at] if combined else ()]
+            number = None if value == "" else float(value) if published.decimals else int(value)
+            rows[code][to : to + 2] = [number, status]
+            whole = round(float(value or 0) * factor)
+            scaled[code][to : to + 2] = [whole, _STATES.index(status)]
+    names = [dimension.name]
+    for label in labels:
+        names += [" ".join((published.measure, *label)), " ".join(("status", *label))]
+    return _Expected(
+        published.name,
+        published.decimals,
+        tuple(names),
+        tuple(" ".join(label) for label in labels),
+        {code: tuple(row) for code, row in rows.items()},
+        {code: tuple(row) for code, row in scaled.items()},
+    )
+
+
+def _rows(found: Sequence[Mapping[str, Any]], expected: _Expected) -> Iterator[str]:
+    name, *others = expected.names
+    if any(tuple(row) != expected.names for row in found):
+        yield "has other properties than the table has columns"
+        return
+    told = {row[name]: tuple(row[one] for one in others) for row in found}
+    if len(told) != len(found) or told != expected.rows:
+        yield "does not hold the published values"
+
+
+def _squares(codes: Sequence[str]) -> tuple[int, NDArray[np.float64]] | None:
+    """EPSG number, and corners, shape (cells, 4, 2), by ids alone; None: these are no cells."""
+    found = [_CELL.fullmatch(code) for code in codes]
+    numbers = list[tuple[int, int, int]]()
+    systems = set[int]()
+    for one in found:
+        if one is None:
+            return None
+        width = int(one["long"] or one["size"] or one["short"])
+        width *= 1_000 if one["unit"] == "km" else 1
+        unit = width if one["short"] else 1
+        numbers.append((int(one["east"]) * unit, int(one["north"]) * unit, width))
+        systems.add(int(one["own"] or 3035))
+    (crs,) = systems
+    west, south, width = np.array(numbers, np.float64).T[..., None]
+    east = west + width * [0, 0, 1, 1]
+    return crs, np.stack([east, south + width * [0, 1, 0, 1]], axis=-1)
+
+
+def _lie_there(
+    codes: Sequence[str], shapes: Sequence[list[NDArray[np.float64]]], degrees: bool
+) -> bool:
+    """Whether places are the squares that ids tell; of other areas, whether these are numbers.
+
+    `shapes`: the rings of each place.
+    """
+    rings = [ring for own in shapes for ring in own]
+    if any(ring.ndim != 2 or ring.shape[1] != 2 or not np.isfinite(ring).all() for ring in rings):
+        return False
+    squares = _squares(codes)
+    if squares is None:
+        return True
+    if any(len(own) != 1 or len(own[0]) != 5 for own in shapes):
+        return False
+    crs, corners = squares
+    if degrees:
+        moved = transformed(corners[..., 0].ravel(), corners[..., 1].ravel(), crs, DEGREES)
+        corners = np.stack(moved, axis=1).reshape(corners.shape)
+    found = np.stack(rings)
+    away = np.abs(found[:, :, None] - corners[:, None]).max(axis=-1)
+    allowed = _TOLERANCE if degrees else 0.0
+    return bool(
+        (found[:, 0] == found[:, -1]).all()
+        and (away.min(axis=1) <= allowed).all()
+        and (away.min(axis=2) <= allowed).all()
+    )
+
+
+# ── GeoJSON ─────────────────────────────────────────────────────────────────────────
+
+
+def _geojson(path: Path, expected: _Expected) -> Iterator[str]:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    features = content["features"]
+    if set(content) != {"type", "features"} or content["type"] != "FeatureCollection":
+        yield "has other members than features"
+    if any(set(one) != {"type", "properties", "geometry"} for one in features):
+        yield "has features with other members"
+        return
+    yield from _rows([one["properties"] for one in features], expected)
+    shapes = list[list[NDArray[np.float64]]]()
+    for one in features:
+        geometry = one["geometry"]
+        if set(geometry) != {"type", "coordinates"}:
+            yield "has a geometry with other members"
+            return
+        polygons = geometry["coordinates"]
+        if geometry["type"] == "Polygon":
+            polygons = [polygons]
+        shapes.append([np.array(ring, np.float64) for rings in polygons for ring in rings])
+    if not _lie_there([one["properties"][expected.names[0]] for one in features], shapes, True):
+        yield "has a place that lies elsewhere"
+
+
+# ── GeoParquet ──────────────────────────────────────────────────────────────────────
+
+
+def _geoparquet(path: Path, expected: _Expected) -> Iterator[str]:
+    table = pq.read_table(path)
+    metadata = {key.decode(): value for key, value in (table.schema.metadata or {}).items()}
+    if set(metadata) != {"geo"} or any(field.metadata for field in _plain(table.schema)):
+        yield "has other metadata"
+        return
+    about = json.loads(metadata["geo"])
+    column = about["columns"]["geometry"]
+    if (
+        set(about) != {"version", "primary_column", "columns"}
+        or set(about["columns"]) != {"geometry"}
+        or set(column) != {"encoding", "geometry_types", "crs"}
+        or column["crs"] != _system(column["crs"]["id"]["code"])
+    ):
+        yield "says more of its geometries than it must"
+    if table.column_names != [*expected.names, "geometry"]:
+        yield "has other columns"
+        return
+    yield from _rows(table.drop_columns(["geometry"]).to_pylist(), expected)
+    codes = table[expected.names[0]].to_pylist()
+    yield from _shapes(codes, table["geometry"].to_pylist())
+
+
+def _plain(schema: pa.Schema) -> list[pa.Field]:
+    """Fields with metadata other than the number that Parquet gives each."""
+    return [one for one in schema if set(one.metadata or {}) - {b"PARQUET:field_id"}]
+
+
+def _system(code: Any) -> Any:
+    from pyproj import CRS
+
+    return CRS.from_epsg(code).to_json_dict()
+
+
+def _shapes(codes: Sequence[str], shapes: Sequence[bytes]) -> Iterator[str]:
+    if not _lie_there(codes, [rings_of(shape) for shape in shapes], degrees=False):
+        yield "has a place that lies elsewhere"
+
+
+# ── GeoPackage ──────────────────────────────────────────────────────────────────────
+
+
+def _gpkg(path: Path, expected: _Expected) -> Iterator[str]:
+    with closing(_opened(path)) as opened:
+        yield from _gpkg_problems(opened, expected)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+
+
+def _gpkg_problems(opened: sqlite3.Connection, expected: _Expected) -> Iterator[str]:
+    def asked(sql: str) -> list[tuple[Any, ...]]:
+        return opened.execute(sql).fetchall()
+
+    layer = expected.table
+    tables = {name for (name,) in asked("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if tables - _TILES != {*_SYSTEM_TABLES, layer, "sqlite_sequence"}:
+        yield "has other tables"
+        return
+    views = asked("SELECT name FROM sqlite_master WHERE type = 'view'")
+    if views or asked("PRAGMA freelist_count") != [(0,)]:
+        yield "has views, or pages that were deleted"
+    if any(asked(f"SELECT count(*) FROM {name}") != [(0,)] for name in tables & _TILES):  # noqa: S608
+        yield "has tiles"
+    if len(contents := asked("SELECT * FROM gpkg_contents")) != 1:
+        yield "has other layers"
+        return
+    system = contents[0][-1]
+    if contents[0][:5] != (layer, "features", layer, "", "1970-01-01T00:00:00.000Z"):
+        yield "says of its layer what it must not"
+    if asked("SELECT * FROM gpkg_geometry_columns") != [
+        (layer, "geometry", "MULTIPOLYGON", system, 0, 0)
+    ]:
+        yield "has other geometries"
+        return
+    for row in asked("SELECT srs_id, organization FROM gpkg_spatial_ref_sys"):
+        if row[0] not in {*_ALWAYS, system} or row[1] not in ("NONE", "EPSG"):
+            yield "has other reference systems"
+    if asked("SELECT name, seq FROM sqlite_sequence") != [(layer, len(expected.rows))]:
+        yield "counts other places"
+    cursor = opened.execute(f"SELECT * FROM {_quoted(layer)}")  # noqa: S608
+    names = [one[0] for one in cursor.description]
+    if names != ["fid", "geometry", *expected.names]:
+        yield "has other columns"
+        return
+    found = cursor.fetchall()
+    yield from _rows([dict(zip(names[2:], row[2:], strict=True)) for row in found], expected)
+    # behind the head of a geometry stands well-known binary; bits 1 to 3 say how long a box is
+    sizes = (0, 32, 48, 48, 64)
+    yield from _shapes(
+        [row[2] for row in found], [row[1][8 + sizes[row[1][3] >> 1 & 7] :] for row in found]
+    )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+# ── the page ────────────────────────────────────────────────────────────────────────
+
+
+def _page_data(path: Path) -> Any:
+    before, after = page_parts()
+    text = path.read_text(encoding="utf-8")
+    if not (text.startswith(before) and text.endswith(after)):
+        raise InputError(f"{path.name} has another text around its data")
+    data = text[len(before) : len(text) - len(after)]
+    if "<" in data:
+        raise InputError(f"{path.name} has markup among its data")
+    return json.loads(data)
+
+
+def _page(path: Path, expected: _Expected) -> Iterator[str]:
+    content = _page_data(path)
+    if odd := list(misfits(content, _PAGE)):
+        yield from odd
+        return
+    if content["language"] not in LANGUAGES or content["note"] or content["found"]:
+        yield "says more than what is published"
+        return
+    words = words_in(content["language"], "published_table", *PAGE_WORDS)
+    if content["words"] != {name: words[key] for name, key in PAGE_TEXTS.items()}:
+        yield "has other words"
+    if content["decimals"] != expected.decimals:
+        yield "has other decimals"
+    columns = content["columns"]
+    several = len(expected.labels) > 1
+    labels = list(expected.labels) if several else [expected.labels[0] or expected.names[1]]
+    if [one["label"] for one in columns] != labels:
+        yield "has other columns"
+        return
+    told = zip(*(one[part] for one in columns for part in ("values", "states")), strict=True)
+    if dict(zip(content["codes"], told, strict=True)) != expected.scaled:
+        yield "does not hold the published values"
+    if content["squares"] is None:
+        return
+    west, south, width = np.array(content["squares"], np.float64)[..., None]
+    x = west + width * [0, 0, 1, 1, 0]
+    corners = np.stack([x, south + width * [0, 1, 1, 0, 0]], axis=-1)
+    if not _lie_there(content["codes"], [[ring] for ring in corners], degrees=False):
+        yield "has a place that lies elsewhere"

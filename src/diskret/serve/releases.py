@@ -1,0 +1,193 @@
+"""Tables with hidden cells: each becomes a release in the ledger, once and for all."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import asdict
+from hashlib import blake2b
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from diskret.engines.engine import Engine
+from diskret.errors import ContradictionError, DiskretError, InputError, ProofError, ProtectionError
+from diskret.io import Source
+from diskret.keys import SecretKeys
+from diskret.ledger.ledger import Ledger
+from diskret.protect.suppress import suppress
+from diskret.protect.tabulate import tabulate
+from diskret.rules import Rule
+from diskret.serve.answers import Refused, Shown
+from diskret.serve.data import DataSet
+from diskret.serve.engines import Until
+from diskret.serve.noise import flat_tree, impossible
+from diskret.serve.question import Family
+from diskret.serve.suppression import Suppression
+from diskret.tables import Published, Table
+
+#: How often a table is protected anew because another process released something meanwhile.
+_TRIES = 3
+
+
+class Releases:
+    """The releases of a service: what a table shows is decided once, and read ever after.
+
+    Parameters
+    ----------
+    ledger
+        A SQLite file, or the url of a PostgreSQL database; see `Ledger.create`.
+    folder
+        Where the files of releases are written, a folder each.
+    keys
+        The office's secret keys.
+    wait
+        Seconds to wait while others release something.
+
+    Raises
+    ------
+    InputError
+        There is no such ledger.
+    """
+
+    def __init__(
+        self,
+        ledger: str | PathLike[str],
+        folder: str | PathLike[str],
+        keys: SecretKeys,
+        *,
+        wait: float = 30,
+    ):
+        self._ledger = Ledger(ledger, keys, wait=wait)
+        self._folder = Path(folder)
+        # what lies in it is the office's, but for its public parts
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._keys = keys
+
+    def __repr__(self) -> str:
+        return f"Releases({self._folder!r})"
+
+    def shown(
+        self, family: Family, data: DataSet, true: Callable[[], Table], until: Until
+    ) -> Shown:
+        """What is shown of a family; it is released if it was not before.
+
+        true: makes the true table, see `tabulated`.
+
+        Raises
+        ------
+        Refused
+            It cannot be proven safe beside what was released before.
+        InputError
+            The records do not fit their registration.
+        """
+        name = name_of(family, data)
+        for _ in range(_TRIES):
+            if (before := self._before(name)) is not None:
+                return shown_of(before, family, data)
+            position = self._ledger.position
+            try:
+                self._release(name, suppression_of(data).judge(family.measure), true, until)
+            except DiskretError as error:
+                until.check()
+                if self._ledger.position != position:
+                    continue  # another process released something meanwhile
+                if isinstance(error, (ProofError, ProtectionError, ContradictionError)):
+                    raise _unproven(data) from None
+                raise
+        raise _unproven(data)
+
+    def _before(self, name: str) -> Published | None:
+        """What the world saw, if it was released."""
+        if all(one.name != name for one in self._ledger.releases()):
+            return None
+        (table,) = self._ledger.tables(name)
+        return table.published
+
+    def _release(self, name: str, rule: Rule, true: Callable[[], Table], until: Until) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they name codes, and whoever runs the service reads
+            table = true()
+            until.check()
+            result = suppress(
+                table,
+                rule,
+                ledger=self._ledger,
+                keys=self._keys,
+                time_limit=until.left,
+                name="table",
+            )
+            until.check()
+            folder = self._folder / name.rpartition(" ")[2]
+            self._ledger.publish(result, folder, ["csv"], name=name, who="diskret serve")
+
+
+def _unproven(data: DataSet) -> Refused:
+    return Refused(
+        f"it cannot be proven that this table is safe beside all that was released of "
+        f"{data.name!r} before; ask for coarser codes, or for a table that somebody had"
+    )
+
+
+def suppression_of(data: DataSet) -> Suppression:
+    """How a data set is protected that has no noise.
+
+    Raises
+    ------
+    InputError
+        It has some.
+    """
+    if data.suppression is None:
+        raise InputError(f"no cells of {data.name!r} are hidden: it has noise")
+    return data.suppression
+
+
+def vintage_of(data: DataSet) -> str:
+    """By which the ledger knows tables of the same records."""
+    return suppression_of(data).vintage or data.name
+
+
+def name_of(family: Family, data: DataSet) -> str:
+    """Of a release: the data set, and a digest of what the table shows of which records."""
+    codes = [data.variable[name].level(family.level(name)).codes for name in family.variables]
+    said = json.dumps([asdict(family), vintage_of(data), codes], sort_keys=True)
+    return f"{data.name} {blake2b(said.encode(), digest_size=12).hexdigest()}"
+
+
+def tabulated(family: Family, data: DataSet, records: Source, engine: Engine) -> Table:
+    """The true table of a family, with totals of its variables and of coarser codes."""
+    how = suppression_of(data)
+    measure = data.measure[family.measure] if family.measure else None
+    # a table has a variable: of the total, one that is cut off right below it
+    names = family.variables or (data.variables[0].name,)
+    trees = {name: data.variable[name] for name in names}
+    table = tabulate(
+        records,
+        by={name: one.tree or flat_tree(one.codes) for name, one in trees.items()},
+        value=None if measure is None else measure.column,
+        unit=how.unit,
+        holding=how.holding,
+        where=dict(family.where),
+        decimals=0 if measure is None else measure.decimals,
+        vintage=vintage_of(data),
+        engine=lambda opened: nullcontext(engine),
+    )
+    for name, level in family.levels:
+        table = table.recode(name, level=level)
+    return table if family.variables else table.recode(names[0], level=0)
+
+
+def shown_of(published: Published, family: Family, data: DataSet) -> Shown:
+    """The cells of a family, among totals of what was released."""
+    value, hidden = published.value, published.suppressed
+    if not family.variables:
+        value, hidden = value.reshape(()), hidden.reshape(())
+    for axis, name in enumerate(family.variables):
+        position = published.dimensions[axis].hierarchy.position
+        codes = data.variable[name].level(family.level(name)).codes
+        at = np.array([position[code] for code in codes], dtype=np.int64)
+        value, hidden = value.take(at, axis), hidden.take(at, axis)
+    return Shown(value, impossible(family, data) & ~hidden, sparse=False, hidden=hidden)

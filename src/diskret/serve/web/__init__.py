@@ -1,0 +1,1 @@
+"""The service over HTTP; needs the extra ``web``."""

@@ -1,0 +1,1 @@
+"""The workbench: a page on loopback that writes job files and shows what they do."""
