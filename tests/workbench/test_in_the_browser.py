@@ -250,6 +250,26 @@ def test_all_rules_and_other_methods_have_forms_and_files_are_kept(
     page.close()
 
 
+def test_changes_made_faster_than_they_are_kept_all_count(browser, workbench):
+    folder, url = workbench("en")
+    page = shown(browser, url)
+    open_records(page)
+    go(page, "protect")
+    page.evaluate(
+        """() => {
+          for (const name of ["px", "jsonstat", "sdmx1"])
+            document.querySelector(`input[value=${name}]`).click();
+          document.querySelector("main button.main").click();
+        }"""
+    )
+    page.wait_for_selector("#ended[data-state=done]", timeout=60_000)
+    made = {path.suffix for path in (folder / "out" / "public").iterdir()}
+    assert {".px", ".json", ".csv", ".xlsx"} <= made
+    go(page, "export")
+    assert '"px", "jsonstat", "sdmx1"' in page.locator("main pre").inner_text()
+    page.close()
+
+
 @pytest.mark.parametrize(("language", "best"), [("en", "not beaten"), ("de", "unübertroffen")])
 def test_risk_is_shown_against_loss_and_a_way_is_taken(browser, workbench, language, best):
     from axe_playwright_python.sync_playwright import Axe

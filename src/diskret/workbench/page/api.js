@@ -32,13 +32,28 @@ async function ask(method, path, body) {
   throw new Refused(said);
 }
 
-export const get = (path) => ask("GET", path);
-export const post = (path, body = {}) => ask("POST", path, body);
-export const put = (path, body = {}) => ask("PUT", path, body);
+// Changes of the draft wait for one another, so that each begins with what the one before has left;
+// whatever else is asked waits for them, so that it is about what is seen.
+let changing = Promise.resolve();
+
+export function inTurn(call) {
+  const made = changing.then(() => call(ask));
+  changing = made.catch(() => {});
+  return made;
+}
+
+async function asked(method, path, body) {
+  await changing;
+  return ask(method, path, body);
+}
+
+export const get = (path) => asked("GET", path);
+export const post = (path, body = {}) => asked("POST", path, body);
+export const put = (path, body = {}) => asked("PUT", path, body);
 
 // A file is fetched with the token and then handed to the browser to be kept.
 export async function keep(path, name) {
-  const url = URL.createObjectURL(await ask("FILE", path));
+  const url = URL.createObjectURL(await asked("FILE", path));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

@@ -1,5 +1,5 @@
 // What the page knows: the draft of the job as the server keeps it, and who wants to hear of it.
-import { get, post, put, Refused } from "./api.js";
+import { get, inTurn, Refused } from "./api.js";
 import { byId } from "./dom.js";
 import { t } from "./words.js";
 
@@ -20,14 +20,14 @@ export async function refresh() {
 }
 
 // Change the draft by a function and keep it; steps of one name are undone together.
-export async function change(by, step = "") {
+export const change = (by, step = "") => inTurn(async (ask) => {
   const draft = structuredClone(known.draft);
   by(draft);
-  learnt(await put("draft", { draft, step }));
-}
+  learnt(await ask("PUT", "draft", { draft, step }));
+});
 
-export const undo = async () => learnt(await post("undo"));
-export const redo = async () => learnt(await post("redo"));
+export const undo = () => inTurn(async (ask) => learnt(await ask("POST", "undo", {})));
+export const redo = () => inTurn(async (ask) => learnt(await ask("POST", "redo", {})));
 
 let fading;
 export function say(text) {
