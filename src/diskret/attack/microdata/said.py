@@ -42,25 +42,22 @@ _NUMERIC = sentence("microdata.numeric")
 _WEIGHTS = sentence("microdata.weights released")
 _ORDERED = sentence("microdata.original order")
 _AT_RATES = sentence("microdata.sample at rates")
-
-
+_BEYOND_KEYS = sentence("microdata.beyond the keys")
+_ATTRIBUTES = sentence("microdata.attributes")
+_MINIMALITY = sentence("microdata.minimality")
+_REMOVED = sentence("microdata.missing removed")
+_ESTIMATED = sentence("microdata.estimated")
+_VISIBLE = sentence("microdata.household visible")
+_LOOKED_FOR = sentence("microdata.household looked for")
 #: Sentences that stand as they are, and those with blanks; what is counted is not among them.
 _FIXED = (
-    *(_RISK, _EXPECTED, _POPULATION, *_READ_AS.values(), _NUMERIC, _WEIGHTS, _ORDERED, _AT_RATES),
-    *(
-        sentence(f"microdata.{key}")
-        for key in ("beyond the keys", "attributes", "minimality", "missing removed", "estimated")
-    ),
-    *(sentence(f"microdata.household {how}") for how in ("visible", "looked for")),
+    *(_RISK, _EXPECTED, _POPULATION, *_READ_AS.values(), _BEYOND_KEYS, _ATTRIBUTES, _NUMERIC),
+    *(_MINIMALITY, _REMOVED, _ESTIMATED, _WEIGHTS, _VISIBLE, _LOOKED_FOR, _ORDERED, _AT_RATES),
 )
-_WITH_BLANKS = (
-    *(sentence(key) for key in _OF_VALUES),
-    *(
-        sentence(f"microdata.{key}")
-        for key in ("beside the keys", "household by values", "why missing")
-    ),
-    *(sentence(f"microdata.sample of {drawn}") for drawn in ("households", "records")),
-)
+_BESIDE, _BY_VALUES = "microdata.beside the keys", "microdata.household by values"
+_WHY = "microdata.why missing"
+_DRAWN, _DRAWN_WHOLE = "microdata.sample of records", "microdata.sample of households"
+_WITH_BLANKS = (*_OF_VALUES, _BESIDE, _BY_VALUES, _WHY, _DRAWN, _DRAWN_WHOLE)
 
 
 def claimed(
@@ -95,8 +92,10 @@ def _public(file: Leaving, claim: Claim) -> Statement:
         return _POPULATION
     if isinstance(claim, NoIdentifiers):
         return NO_IDENTIFIERS
-    of_values = _OF_VALUES[0 if isinstance(claim, LDiversity) else 1]
-    return sentence(of_values, names=listed(variables(file, claim)))
+    names = listed(variables(file, claim))
+    if isinstance(claim, LDiversity):
+        return sentence("microdata.l-diversity", names=names)
+    return sentence("microdata.frequencies limited", names=names)
 
 
 def variables(file: Leaving, claim: Claim) -> tuple[str, ...]:
@@ -141,27 +140,31 @@ class Open:
 
 def not_claimed(claims: Sequence[Statement], left: Open) -> tuple[Statement, ...]:
     """What nobody should expect of a file of which this is claimed."""
-    said = [sentence("microdata.beyond the keys")]
+    said = [_BEYOND_KEYS]
     if not any(one.key in _OF_VALUES for one in claims):
-        said.append(sentence("microdata.attributes"))
+        said.append(_ATTRIBUTES)
     if left.numeric:
         said.append(_NUMERIC)
-    said.append(sentence("microdata.minimality"))
+    said.append(_MINIMALITY)
     if _READ_AS["wildcard"] in claims:
-        said.append(sentence("microdata.missing removed"))
+        said.append(_REMOVED)
     if _RISK in claims or _EXPECTED in claims:
-        said.append(sentence("microdata.estimated"))
+        said.append(_ESTIMATED)
     if left.weights:
         said.append(_WEIGHTS)
     if left.household:
-        said.append(sentence(f"microdata.household {left.household}"))
+        said.append(_VISIBLE if left.household == "visible" else _LOOKED_FOR)
     if left.beside:
         said.append(sentence("microdata.beside the keys", shown=listed(left.beside)))
     if left.ordered:
         said.append(_ORDERED)
     if left.share:
-        drawn = "households" if left.whole else "records"
-        said.append(sentence(f"microdata.sample of {drawn}", share=Figure(left.share)))
+        share = Figure(left.share)
+        said.append(
+            sentence("microdata.sample of households", share=share)
+            if left.whole
+            else sentence("microdata.sample of records", share=share)
+        )
         said += [_AT_RATES] if left.at_rates else []
     said += [sentence("microdata.household by values", name=name) for name in left.together]
     return tuple(said)
@@ -252,22 +255,21 @@ def _said_again(
     reasons: Collection[str],
 ) -> tuple[Statement, ...] | None:
     """What is not claimed, made anew of the facts that are read from it; None if there are none."""
-    blanks = {one.key.removeprefix("microdata."): dict(one.blanks) for one in others}
-    beside = _named(str(blanks.get("beside the keys", {}).get("shown", "")), columns)
-    drawn = blanks.get("sample of households") or blanks.get("sample of records") or {}
+    blanks = {one.key: dict(one.blanks) for one in others}
+    beside = _named(str(blanks.get(_BESIDE, {}).get("shown", "")), columns)
+    drawn = blanks.get(_DRAWN_WHOLE) or blanks.get(_DRAWN) or {}
     share = str(drawn.get("share", ""))
-    by_values = (s for s in others if s.key == "microdata.household by values")
-    together = [str(dict(one.blanks)["name"]) for one in by_values]
+    together = [str(dict(one.blanks)["name"]) for one in others if one.key == _BY_VALUES]
     left = Open(
         numeric=_NUMERIC in others,
         weights=_WEIGHTS in others,
         household="visible"
-        if "household visible" in blanks
-        else ("looked for" if "household looked for" in blanks else ""),
+        if _VISIBLE in others
+        else ("looked for" if _LOOKED_FOR in others else ""),
         beside=beside,
         ordered=_ORDERED in others,
         share=share,
-        whole="sample of households" in blanks,
+        whole=_DRAWN_WHOLE in blanks,
         at_rates=_AT_RATES in others,
         together=tuple(together),
     )
@@ -276,8 +278,8 @@ def _said_again(
     right = right and {*together} <= {*columns} and len({*together}) == len(together)
     right = right and (not together or left.household == "looked for")
     said = not_claimed(claims, left)
-    if "why missing" in blanks:
-        names, files = (str(blanks["why missing"][of]) for of in ("names", "files"))
+    if _WHY in blanks:
+        names, files = (str(blanks[_WHY][of]) for of in ("names", "files"))
         found, ends = _named(names, columns), files.split(", ")
         right = right and bool(found) and len({*found}) == len(found)
         right = right and {*ends} <= {*reasons} and len({*ends}) == len(ends)
@@ -295,12 +297,16 @@ def _read(text: str, counted: Sequence[Statement]) -> Statement | None:
     for one in (*counted, *_FIXED):
         if one.en == text:
             return one
-    for one in _WITH_BLANKS:
-        blanks = one.blanks_in(text)
+    for key in _WITH_BLANKS:
+        blanks = Statement("certificates", key).blanks_in(text)
         if blanks is not None:
-            figures = {name: Figure(of) if name == "share" else of for name, of in blanks.items()}
-            return Statement.said(one.catalogue, one.key, **figures)
+            return Statement.said("certificates", key, **_figures(blanks))
     return None
+
+
+def _figures(blanks: Mapping[str, str]) -> dict[str, str]:
+    """What fills blanks; a share is a number."""
+    return {name: Figure(text) if name == "share" else text for name, text in blanks.items()}
 
 
 def _named(text: str, columns: Sequence[str]) -> tuple[str, ...]:
