@@ -257,7 +257,7 @@ def test_forged_records_without_a_pair_are_found(out):
     ("change", "message"),
     [
         (lambda c: c["shown"].update(minimum=4), "occur fewer than 4 times"),
-        (lambda c: c["shown"].update(largest=1), "do not fit together|does not claim what"),
+        (lambda c: c["shown"].update(largest=1), "do not fit together|is and is not claimed"),
         (lambda c: c["shown"].update(tables={"": [["income"]]}), "do not fit together"),
         (lambda c: c["claimed"]["en"].pop(1), "is and is not claimed"),
         (
