@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from diskret.attack.insiders import InsidersWithstood
 
 SCHEMA = "diskret/certificate/1"
+#: What may tie several tables; see `refined_to`.
+TIES = ("equations", "atoms", "combinations")
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,9 +293,10 @@ def refined_to(publication: Publication) -> str | None:
     """
     if len(publication.tables) == 1:
         return None
+    equal, atoms, combinations = TIES
     if all_cells(publication).crossed:
-        return "combinations"
-    return "atoms" if equations(publication).latent.any() else "equations"
+        return combinations
+    return atoms if equations(publication).latent.any() else equal
 
 
 def targets_of(

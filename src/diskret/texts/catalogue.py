@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from numbers import Integral
+from string import Formatter
 from typing import Any
 
 from diskret.errors import InputError
@@ -74,6 +76,23 @@ class Statement:
         'und 1\xa0250 weitere'
         """
         return cls(catalogue, key, tuple(blanks.items()))
+
+    def blanks_in(self, text: str) -> dict[str, str] | None:
+        """What fills the blanks of this text where it reads like that; None if it does not.
+
+        >>> Statement("report", "value").blanks_in("Value of region")
+        >>> Statement("certificates", "microdata.l-diversity").blanks_in(
+        ...     "Records that agree in the keys show different values of income, job."
+        ... )
+        {'names': 'income, job'}
+        """
+        form, known = "", set[str]()
+        for said, name, *_ in Formatter().parse(words_in("en", self.catalogue)[self.key]):
+            again = f"(?P={name})" if name in known else f"(?P<{name}>.+)"
+            form += re.escape(said) + (again if name else "")
+            known |= {name} if name else set()
+        found = re.fullmatch(form, text, re.DOTALL)
+        return None if found is None else found.groupdict()
 
     @property
     def en(self) -> str:
