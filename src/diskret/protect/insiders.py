@@ -205,10 +205,8 @@ def insider_judge(
     to_protect: Sequence[TableToProtect],
     attacker: Attacker,
     before: EarlierTables,
-) -> InsiderJudge | None:
-    """Who the insiders of these tables are; None if no contributor attacks."""
-    if not attacker.contributor:
-        return None
+) -> InsiderJudge:
+    """Who the insiders of these tables are."""
     tables = contributing([one.table for one in to_protect], before)
     seats = [Seat(table, o.rule) for table, o in zip(tables, to_protect, strict=False)]
     for e, table in zip(before.earlier, tables[len(to_protect) :], strict=True):
