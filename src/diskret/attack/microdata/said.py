@@ -175,6 +175,15 @@ def why_missing(names: Sequence[str], files: Sequence[str]) -> Statement:
     return sentence("microdata.why missing", names=listed(names), files=listed(files))
 
 
+def told_why(told: Texts, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of which columns what is not claimed says why values are missing, and in which files."""
+    for text in told["en"]:
+        blanks = Statement("certificates", _WHY).blanks_in(text)
+        if blanks is not None:
+            return _named(blanks["names"], columns), tuple(blanks["files"].split(", "))
+    return (), ()
+
+
 def percent_drawn(share: float) -> str:
     """A share with as many digits as say something of it, so that no number can be computed."""
     return f"{100 * share:.3g}" if share < 0.1 else f"{100 * share:.1f}"
