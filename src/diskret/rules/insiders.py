@@ -187,7 +187,7 @@ class Judged:
         factor = 10**more
         finer = left.times(factor, left.decimals + more)
         found = np.maximum(self.rule.for_insiders(finer, self.unsafe[at]), 0)
-        shown = np.where(of[at] > 0, share_of(found, of[at] * factor, size[at]), size[at])
+        shown = share_of(found, of[at] * factor, size[at])
         return np.where(found > 0, np.maximum(shown, 1), 0)
 
 
