@@ -165,6 +165,10 @@ def test_shares_are_exact_in_64_bits_and_beyond():
     level, of, size = np.array([10**9, 1, 0]), np.array([10**10, 3, 5]), np.array([10**12, 10, 7])
     assert share_of(level, of, size).tolist() == [10**11, 4, 0]
     assert share_of(level[1:], of[1:], size[1:]).tolist() == [4, 0]
+    one = np.array([1])
+    assert share_of(one, one, np.array([2**62 - 1])).tolist() == [2**62 - 1]
+    with pytest.raises(InputError, match="larger than any value"):
+        share_of(2 * one, one, np.array([2**61]))
 
 
 def test_a_rule_of_ones_own_sees_the_shadow_as_if_it_were_published_exactly():
