@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.equations import equations
 from diskret.attack.examination import Examination, Targets, interval_columns
 from diskret.attack.examine import examine
-from diskret.attack.insiders import InsidersWithstood
 from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
 from diskret.attack.rests import beside_filters
@@ -27,6 +26,9 @@ from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 from diskret.tables.public_files import content_digest
 from diskret.tables.requirements import Requirements, UnsafeSums
+
+if TYPE_CHECKING:
+    from diskret.attack.insiders import InsidersWithstood
 
 SCHEMA = "diskret/certificate/1"
 #: What may tie several tables; see `refined_to`.

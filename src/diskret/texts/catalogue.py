@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -130,6 +129,8 @@ def check_language(language: str) -> None:
 @cache
 def words_in(language: str, *catalogues: str) -> Words:
     """The texts of some catalogues in a language; of a key in several the last one's holds."""
+    import tomllib
+
     check_language(language)
     texts: dict[str, str | Mapping[str, str]] = {}
     for name in catalogues:

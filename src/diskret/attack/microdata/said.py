@@ -175,6 +175,15 @@ def why_missing(names: Sequence[str], files: Sequence[str]) -> Statement:
     return sentence("microdata.why missing", names=listed(names), files=listed(files))
 
 
+def told_why(told: Texts, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of which columns what is not claimed says why values are missing, and in which files."""
+    for text in told["en"]:
+        blanks = Statement("certificates", _WHY).blanks_in(text)
+        if blanks is not None:
+            return _named(blanks["names"], columns), tuple(blanks["files"].split(", "))
+    return (), ()
+
+
 def percent_drawn(share: float) -> str:
     """A share with as many digits as say something of it, so that no number can be computed."""
     return f"{100 * share:.3g}" if share < 0.1 else f"{100 * share:.1f}"
@@ -238,9 +247,8 @@ def _beside_counted(
     right = len({*claims}) == len(claims) and claims[len(claims) - len(missing) :] == missing
     right = right and claims[:1] == [NO_IDENTIFIERS]
     right = right and [one for one in claims if one in known] == known
-    # each claim says what a missing value stands for, and each of the others may say it otherwise
-    right = right and {*own} <= {*missing} and len(missing) <= len(own) + len(others)
-    right = right and (bool(missing) if others else missing == own)
+    # the others have their own ways to read missing values; several may be said in one sentence
+    right = right and (bool(missing) and {*own} <= {*missing} if others else missing == own)
     for one in others:
         names = _named(str(dict(one.blanks).get("names", "")), columns)
         of_values = one.key in _OF_VALUES and bool(names) and len({*names}) == len(names)
@@ -289,7 +297,8 @@ def _said_again(
 
 def _is_percent(share: str) -> bool:
     number = float(share) if re.fullmatch(r"[0-9]+(\.[0-9]+)?(e-[0-9]+)?", share) else 0.0
-    return 0 < number <= 100 and share in (f"{number:.3g}", f"{number:.1f}")
+    forms = (f"{number:.3g}",) if number < 10 else ("10", f"{number:.1f}")  # 9.999 is told as 10
+    return 0 < number <= 100 and share in forms
 
 
 def _read(text: str, counted: Sequence[Statement]) -> Statement | None:

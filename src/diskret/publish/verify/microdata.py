@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from diskret.attack.microdata import certify, certify_safe, claims_shown, safe_s
 from diskret.attack.microdata.certificate import FAMILY, SAFE
 from diskret.attack.microdata.certify_safe import FEWEST_CELLS, check_minimum
 from diskret.attack.microdata.claims import Safe
-from diskret.attack.microdata.said import may_say
+from diskret.attack.microdata.said import may_say, told_why
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.columns import content
 from diskret.io.files import read_plain_parquet
@@ -30,9 +31,10 @@ from diskret.publish.guard.microdata import (
     as_text,
     read_records_csv,
     read_records_parquet,
+    statistical_problems,
 )
 from diskret.publish.office.microdata import Inside, claim_from_json, read_controlled, record_marks
-from diskret.publish.verify.files import check_microdata_page
+from diskret.publish.verify.files import check_microdata_page, refuse
 from diskret.publish.verify.kind import Checked, Kind, Place
 from diskret.tables.lists import table_lists, variables
 from diskret.texts import in_languages
@@ -67,11 +69,26 @@ def _check_records(
         line = recount(name, records, certificate)
         typed = (place.public / f"{name}.parquet").exists()
         remark = check_microdata_page(place.public, name, certificate, records, typed)
+        remark += _check_statistical(place.public, name, certificate, records)
         lines.append(f"{name}: files unchanged; {line}{remark}")
         if place.internal is not None:
             line = with_office(place.internal, name, records, certificate, place.keys)
             lines.append(f"{name}: {line}")
     return Checked(tuple(lines))
+
+
+def _check_statistical(
+    public: Path, name: str, certificate: Mapping[str, Any], records: pa.Table
+) -> str:
+    """Compare files of Stata, SPSS and SAS with the records; says what was not compared."""
+    paths = [path for end in STATISTICAL if (path := public / f"{name}.{end}").exists()]
+    if paths and find_spec("pyreadstat") is None:
+        names = ", ".join(path.name for path in paths)
+        return f"; {names} not compared, because pyreadstat is not installed (diskret[stat])"
+    why, files = told_why(certificate["not_claimed"], records.column_names)
+    for path in paths:
+        refuse(statistical_problems(path, records, why if path.suffix in files else ()))
+    return ""
 
 
 def _check_outline(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> None:
