@@ -109,17 +109,24 @@ def _alone(one, state, slope):
 
 
 @kernel
-def _apart(one, two, state, slope):
-    """The same for the cells that two combinations do not share; those of `two` count less."""
-    linear, square, up, down = 0, 0, 0, 0
+def _apart(one, two, state, slope, unlike):
+    """The same for the cells that two combinations do not share; those of `two` count less.
+
+    `unlike` is space for their tables: these are listed first, since whether a cell is shared can
+    hardly be foretold.
+    """
+    n = 0
     for t in range(len(one)):
-        a, b = one[t], two[t]
-        if a != b:
-            s, u = state[np.uintp(a)], state[np.uintp(b)]
-            linear += slope[s, 0] - slope[u, 0]
-            square += slope[s, 1] + slope[u, 1]
-            up += slope[s, 2] + slope[u, 3]
-            down += slope[s, 3] + slope[u, 2]
+        unlike[n] = t
+        n += one[t] != two[t]
+    linear, square, up, down = 0, 0, 0, 0
+    for p in range(n):
+        t = np.uintp(unlike[p])
+        s, u = state[np.uintp(one[t])], state[np.uintp(two[t])]
+        linear += slope[s, 0] - slope[u, 0]
+        square += slope[s, 1] + slope[u, 1]
+        up += slope[s, 2] + slope[u, 3]
+        down += slope[s, 3] + slope[u, 2]
     return linear, square, up, down
 
 
@@ -246,6 +253,7 @@ def propose(
     groups = len(maps.width)
     far = len(growth) // 2
     differ = np.empty(groups, dtype=np.int64)
+    unlike = np.empty(len(maps.base) + 1, dtype=np.int32)
     costs = np.empty(2 * far + 1, dtype=np.float64)
     several = len(sums.base)
     cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
@@ -299,7 +307,7 @@ def propose(
             random = _step(random)
             if _drawn(random) >= rates[kind]:
                 continue
-            apart = _apart(one, two, state, slope)
+            apart = _apart(one, two, state, slope, unlike)
             if apart[1] == 0 and not several:  # they share all cells
                 continue
             if several:
@@ -345,6 +353,7 @@ def carry_out(
     far = len(growth) // 2
     one = np.empty(tables, dtype=np.int32)
     two = np.empty(tables, dtype=np.int32)
+    unlike = np.empty(tables + 1, dtype=np.int32)
     several = len(sums.base)
     cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
     for i in range(found):
@@ -369,7 +378,7 @@ def carry_out(
         elif g < 0:
             if not (_fits(a + e, minimum) and _fits(b - e, minimum)):
                 continue
-            cost = _cost(_apart(one, two, state, slope), e, growth)
+            cost = _cost(_apart(one, two, state, slope, unlike), e, growth)
             cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
             if cost > limits[i]:
                 continue
