@@ -29,7 +29,10 @@ _FAITHFUL = 30
 #: Tables of one variable weigh at least so much more than others.
 _LIGHT = 3.0
 #: Neighbours in the order of a sweep that a row is changed together with.
-_WINDOW = 6
+import os
+_WINDOW = int(os.environ.get('W','32'))
+_PARTNERS = int(os.environ.get('K','6'))
+_THIN = int(os.environ.get('THIN','1'))
 #: Rows that are looked at together, at least and at most, and how many times more in parallel.
 _LEAST, _BLOCK, _PARTS = 64, 1024, 8
 #: Cells must not deviate by nearly as much as is told apart; this times the minimum is kept free.
@@ -260,7 +263,12 @@ class Run:
     def _sweep(self, costs: Potential, heat: float, pool: ThreadPoolExecutor) -> None:
         """Go through all rows once: propose in parallel, carry out one after the other."""
         number = sum(self.sweeps) + 1
-        order = _order(self.values, self.laid, self._draws(number))
+        draws = self._draws(number)
+        if _THIN:
+            rows = np.flatnonzero((self.count > 0) | (draws.random(len(self.count)) < self.rates[2]))
+            order = rows[_order(self.values[rows], self.laid, draws)]
+        else:
+            order = _order(self.values, self.laid, draws)
         tried = np.zeros((self.parts, 4), dtype=np.int64)
         done = np.zeros(4, dtype=np.int64)
         for low in range(0, len(order), self.block * self.parts):
@@ -293,19 +301,19 @@ class Run:
         seed = int(self._draws(number, first + 1).integers(1 << 62))
         rows_now = self.values, self.count, self.cap
         now = self.problem.minimum, self.laid.maps, self.state
-        price = costs.slope, costs.energy, costs.growth, heat
+        price = costs.slope, costs.against, costs.energy, costs.growth, heat
         sums = self.laid.sums.maps, self.off, costs.sums
         space = room.index, room.moves, room.limits, tried[part]
         return int(
             _kernels().propose(
-                rows, *rows_now, *now, *price, *sums, _WINDOW, self.rates, seed, *space
+                rows, *rows_now, *now, *price, *sums, _WINDOW, _PARTNERS, _THIN, self.rates, seed, *space
             )
         )
 
     def _carry_out(self, part: int, found: int, costs: Potential, done: NDArray[np.int64]) -> None:
         room = self.room[part]
         now = self.values, self.count, self.problem.minimum, self.laid.maps, self.state
-        price = costs.slope, costs.energy, costs.growth
+        price = costs.slope, costs.against, costs.energy, costs.growth
         sums = self.laid.sums.maps, self.off, costs.sums
         _kernels().carry_out(found, room.moves, room.limits, *now, *price, *sums, done)
 
@@ -336,7 +344,7 @@ class _Room:
 
     @classmethod
     def of(cls, rows: int, tables: int) -> _Room:
-        most = rows * (2 * _WINDOW + 1)
+        most = rows * (2 * _PARTNERS + 1)
         return cls(
             np.empty((rows, tables), dtype=np.int32),
             np.empty((most, 4), dtype=np.int64),

@@ -23,7 +23,8 @@ class Potential:
     `sums`: costs of cells that are sums.
     """
 
-    slope: NDArray[np.int32]
+    slope: NDArray[np.float64]
+    against: NDArray[np.float64]
     energy: NDArray[np.int32]
     growth: NDArray[np.float64]
     sums: SumPrices
@@ -63,9 +64,10 @@ def potential(
         slope[k] = np.stack([2 * weight * d / unit, weight / unit**2 + 0 * d, up, down], axis=1)
         energy[k] = np.minimum((weight * d**2 + up + down) * SCALE, NEVER)
         energy[k, np.abs(np.arange(-half, half)) >= half - 2 * far] = NEVER
-    slope = np.clip(np.rint(slope * SCALE), -NEVER, NEVER)
+    slope = np.clip(np.rint(slope * SCALE), -NEVER, NEVER).reshape(-1, 4)
     return Potential(
-        slope.reshape(-1, 4).astype(np.int32),
+        slope,
+        slope[:, [0, 1, 3, 2]] * [-1, 1, 1, 1],
         np.rint(energy).ravel().astype(np.int32),
         np.exp(STEEP * np.arange(-far, far + 1) / unit) - 1,
         laid.sums.prices(unit, wall, margin),

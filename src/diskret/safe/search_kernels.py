@@ -43,7 +43,7 @@ def _place(row, values, maps, index):
         start, size = maps.first[g], maps.first[g + 1] - maps.first[g]
         key = maps.key_first[g] + values[row, g] * size
         for p in range(size):
-            index[maps.tables[start + p]] += maps.key[key + p]
+            index[np.uintp(maps.tables[np.uintp(start + p)])] += maps.key[np.uintp(key + p)]
 
 
 @kernel
@@ -98,9 +98,9 @@ def _drawn(random):
 @kernel
 def _alone(one, state, slope):
     """Powers of the deviations of a combination's cells, summed up."""
-    linear, square, up, down = 0, 0, 0, 0
+    linear, square, up, down = 0.0, 0.0, 0.0, 0.0
     for t in range(len(one)):
-        s = state[np.uintp(one[t])]
+        s = np.uintp(state[np.uintp(one[t])])
         linear += slope[s, 0]
         square += slope[s, 1]
         up += slope[s, 2]
@@ -109,7 +109,7 @@ def _alone(one, state, slope):
 
 
 @kernel
-def _apart(one, two, state, slope, unlike):
+def _apart(one, two, state, slope, against, unlike):
     """The same for the cells that two combinations do not share; those of `two` count less.
 
     `unlike` is space for their tables: these are listed first, since whether a cell is shared can
@@ -117,16 +117,16 @@ def _apart(one, two, state, slope, unlike):
     """
     n = 0
     for t in range(len(one)):
-        unlike[n] = t
+        unlike[np.uintp(n)] = t
         n += one[t] != two[t]
-    linear, square, up, down = 0, 0, 0, 0
+    linear, square, up, down = 0.0, 0.0, 0.0, 0.0
     for p in range(n):
-        t = np.uintp(unlike[p])
-        s, u = state[np.uintp(one[t])], state[np.uintp(two[t])]
-        linear += slope[s, 0] - slope[u, 0]
-        square += slope[s, 1] + slope[u, 1]
-        up += slope[s, 2] + slope[u, 3]
-        down += slope[s, 3] + slope[u, 2]
+        t = np.uintp(unlike[np.uintp(p)])
+        s, u = np.uintp(state[np.uintp(one[t])]), np.uintp(state[np.uintp(two[t])])
+        linear += slope[s, 0] + against[u, 0]
+        square += slope[s, 1] + against[u, 1]
+        up += slope[s, 2] + against[u, 2]
+        down += slope[s, 3] + against[u, 3]
     return linear, square, up, down
 
 
@@ -185,7 +185,7 @@ def _chance(cost, heat):
 
 @kernel
 def _handed(
-    apart, a, b, most_a, most_b, minimum, growth, cell, amount, off, prices, heat, draw, costs
+    apart, a, b, most_a, most_b, minimum, growth, cell, amount, off, prices, heat, draw, costs, chances
 ):
     """How many records the second row hands to the first, drawn by their costs; and the cost."""
     far = len(growth) // 2
@@ -205,10 +205,11 @@ def _handed(
         least = min(least, cost)
     total = 0.0
     for k in range(highest - lowest + 1):
-        total += _chance(costs[k] - least, heat)
+        chances[k] = _chance(costs[k] - least, heat)
+        total += chances[k]
     draw *= total
     for k in range(highest - lowest + 1):
-        draw -= _chance(costs[k] - least, heat)
+        draw -= chances[k]
         if draw < 0:
             return k + lowest, costs[k]
     return 0, 0.0
@@ -223,6 +224,27 @@ def _noted(found, r, q, g, e, cost, moves, limits):
 
 
 @kernel
+def _nearest(i, values, weight, window, nearest, away):
+    """Those of the next rows of a block that differ from row i in the fewest tables."""
+    groups = values.shape[1]
+    found, most = 0, len(nearest)
+    for j in range(i + 1, min(i + 1 + window, len(values))):
+        far = np.int32(0)
+        for g in range(groups):
+            far += weight[g] * np.int32(values[i, g] != values[j, g])
+        if found == most and far >= away[found - 1]:
+            continue
+        if found < most:
+            found += 1
+        p = found - 1
+        while p > 0 and away[p - 1] > far:
+            away[p], nearest[p] = away[p - 1], nearest[p - 1]
+            p -= 1
+        away[p], nearest[p] = far, j
+    return found
+
+
+@kernel
 def propose(
     rows,
     values,
@@ -232,6 +254,7 @@ def propose(
     maps,
     state,
     slope,
+    against,
     energy,
     growth,
     heat,
@@ -239,6 +262,8 @@ def propose(
     off,
     prices,
     window,
+    partners,
+    thin,
     rates,
     seed,
     index,
@@ -255,12 +280,20 @@ def propose(
     differ = np.empty(groups, dtype=np.int64)
     unlike = np.empty(len(maps.base) + 1, dtype=np.int32)
     costs = np.empty(2 * far + 1, dtype=np.float64)
+    chances = np.empty(2 * far + 1, dtype=np.float64)
     several = len(sums.base)
     cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
     random = _seeded(seed)
     found = 0
+    near_values = np.empty((len(rows), groups), dtype=np.int32)
+    weight = np.empty(groups, dtype=np.int32)
+    nearest, away = np.empty(partners, dtype=np.int64), np.empty(partners, dtype=np.int32)
+    for g in range(groups):
+        weight[g] = maps.first[g + 1] - maps.first[g]
     for i in range(len(rows)):
         _place(rows[i], values, maps, index[i])
+        for g in range(groups):
+            near_values[i, g] = values[rows[i], g]
     for i in range(len(rows)):
         r, one = rows[i], index[i]
         a = count[r]
@@ -279,8 +312,9 @@ def propose(
                 random = _step(random)
                 if _worth(cost, heat, _drawn(random)):
                     found = _noted(found, r, r, -1, e, cost, moves, limits)
-        for w in range(1, min(window + 1, len(rows) - i)):
-            q, two = rows[i + w], index[i + w]
+        near = _nearest(i, near_values, weight, window, nearest, away)
+        for w in range(near):
+            q, two = rows[nearest[w]], index[nearest[w]]
             b = count[q]
             if a + b == 0:
                 continue
@@ -305,9 +339,9 @@ def propose(
                             found = _noted(found, r, q, g, 0, cost, moves, limits)
             kind = 1 if a + b > 2 * minimum and a >= minimum and b >= minimum else 2
             random = _step(random)
-            if _drawn(random) >= rates[kind]:
+            if _drawn(random) >= rates[kind] and not (thin and kind == 2):
                 continue
-            apart = _apart(one, two, state, slope, unlike)
+            apart = _apart(one, two, state, slope, against, unlike)
             if apart[1] == 0 and not several:  # they share all cells
                 continue
             if several:
@@ -318,7 +352,7 @@ def propose(
             most = cap[r], cap[q]
             here = cell, amount, off, prices
             draw = _drawn(random)
-            e, cost = _handed(apart, a, b, *most, minimum, growth, *here, heat, draw, costs)
+            e, cost = _handed(apart, a, b, *most, minimum, growth, *here, heat, draw, costs, chances)
             if e != 0:
                 found = _noted(found, r, q, -1, e, cost, moves, limits)
     return found
@@ -341,6 +375,7 @@ def carry_out(
     maps,
     state,
     slope,
+    against,
     energy,
     growth,
     sums,
@@ -378,7 +413,7 @@ def carry_out(
         elif g < 0:
             if not (_fits(a + e, minimum) and _fits(b - e, minimum)):
                 continue
-            cost = _cost(_apart(one, two, state, slope, unlike), e, growth)
+            cost = _cost(_apart(one, two, state, slope, against, unlike), e, growth)
             cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
             if cost > limits[i]:
                 continue
