@@ -16,8 +16,9 @@ from diskret.safe.sums import SumPrices
 class Potential:
     """Costs of deviations for each state of a cell; see `diskret.safe.layout.Layout.rest`.
 
-    `slope`: parts of what a change of the deviation costs, ``(states, 4)``, int32: factors of e, of
-        e², and of `growth` at e and at -e.
+    `slope`: parts of what a change of the deviation costs, ``(states, 4)``: factors of e, of
+        e², and of `growth` at e and at -e. Whole numbers, so that no sum depends on its order.
+    `against`: the same for a change by -e.
     `energy`: the cost itself, ``(states,)``, int32.
     `growth`: ``exp(s · e) - 1`` for e from -far to far, ``(2 · far + 1,)``.
     `sums`: costs of cells that are sums.

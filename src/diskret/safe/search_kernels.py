@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from diskret.kernel import kernel
+from diskret.safe.place_kernels import nearest, place
 from diskret.safe.sums_kernels import sum_alone, sum_exchanged, sum_handed, sum_place
 
 _UNIT = 1.0 / 9007199254740992.0
@@ -35,29 +36,6 @@ def _seeded(seed):
 
 
 @kernel
-def _place(row, values, maps, index):
-    """Cells of a combination in all tables."""
-    for t in range(len(maps.base)):
-        index[t] = maps.base[t]
-    for g in range(len(maps.width)):
-        start, size = maps.first[g], maps.first[g + 1] - maps.first[g]
-        key = maps.key_first[g] + values[row, g] * size
-        for p in range(size):
-            index[np.uintp(maps.tables[np.uintp(start + p)])] += maps.key[np.uintp(key + p)]
-
-
-@kernel
-def add_counts(values, count, sign, maps, state):
-    """Add the counts of combinations to the states of their cells."""
-    index = np.empty(len(maps.base), dtype=np.int32)
-    for row in range(len(count)):
-        if count[row]:
-            _place(row, values, maps, index)
-            for t in range(len(index)):
-                state[index[t]] += sign * count[row]
-
-
-@kernel
 def start(order, values, original, minimum, maps, slope, state, sums, off, prices, count):
     """Each combination in turn becomes 0 or frequent enough, whichever costs its cells less."""
     index = np.empty(len(maps.base), dtype=np.int32)
@@ -65,7 +43,7 @@ def start(order, values, original, minimum, maps, slope, state, sums, off, price
     cell, amount = np.empty(several, dtype=np.int64), np.empty(several, dtype=np.int64)
     for row in order:
         sum_place(row, -1, 0, values, sums, cell, amount)
-        _place(row, values, maps, index)
+        place(row, values, maps, index)
         first, second = 0, 0
         for t in range(len(index)):
             s = state[index[t]]
@@ -112,8 +90,8 @@ def _alone(one, state, slope):
 def _apart(one, two, state, slope, against, unlike):
     """The same for the cells that two combinations do not share; those of `two` count less.
 
-    `unlike` is space for their tables: these are listed first, since whether a cell is shared can
-    hardly be foretold.
+    unlike: space for their tables. Whether a cell is shared cannot be foretold, and a wrong guess
+    takes a processor longer than a list.
     """
     n = 0
     for t in range(len(one)):
@@ -185,9 +163,12 @@ def _chance(cost, heat):
 
 @kernel
 def _handed(
-    apart, a, b, most_a, most_b, minimum, growth, cell, amount, off, prices, heat, draw, costs, chances
+    apart, a, b, most_a, most_b, minimum, growth, cell, amount, off, prices, heat, draw, costs
 ):
-    """How many records the second row hands to the first, drawn by their costs; and the cost."""
+    """How many records the second row hands to the first, drawn by their costs; and the cost.
+
+    costs: space for what each number costs, and how often it is drawn.
+    """
     far = len(growth) // 2
     lowest, highest = max(-far, -a), min(far, b)
     least = 0.0
@@ -201,17 +182,17 @@ def _handed(
         else:
             cost = _cost(apart, e, growth)
             cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
-        costs[e - lowest] = cost
+        costs[0, e - lowest] = cost
         least = min(least, cost)
     total = 0.0
     for k in range(highest - lowest + 1):
-        chances[k] = _chance(costs[k] - least, heat)
-        total += chances[k]
+        costs[1, k] = _chance(costs[0, k] - least, heat)
+        total += costs[1, k]
     draw *= total
     for k in range(highest - lowest + 1):
-        draw -= chances[k]
+        draw -= costs[1, k]
         if draw < 0:
-            return k + lowest, costs[k]
+            return k + lowest, costs[0, k]
     return 0, 0.0
 
 
@@ -221,27 +202,6 @@ def _noted(found, r, q, g, e, cost, moves, limits):
     moves[found, 0], moves[found, 1], moves[found, 2], moves[found, 3] = r, q, g, e
     limits[found] = max(cost, 0.0)
     return found + 1
-
-
-@kernel
-def _nearest(i, values, weight, window, nearest, away):
-    """Those of the next rows of a block that differ from row i in the fewest tables."""
-    groups = values.shape[1]
-    found, most = 0, len(nearest)
-    for j in range(i + 1, min(i + 1 + window, len(values))):
-        far = np.int32(0)
-        for g in range(groups):
-            far += weight[g] * np.int32(values[i, g] != values[j, g])
-        if found == most and far >= away[found - 1]:
-            continue
-        if found < most:
-            found += 1
-        p = found - 1
-        while p > 0 and away[p - 1] > far:
-            away[p], nearest[p] = away[p - 1], nearest[p - 1]
-            p -= 1
-        away[p], nearest[p] = far, j
-    return found
 
 
 @kernel
@@ -263,7 +223,6 @@ def propose(
     prices,
     window,
     partners,
-    thin,
     rates,
     seed,
     index,
@@ -271,29 +230,28 @@ def propose(
     limits,
     tried,
 ):
-    """Changes of neighbouring rows that seem worth while; nothing is changed.
+    """Changes that seem worth while, of rows that lie near each other; nothing is changed.
 
+    A row is changed alone, or with those `partners` of the next `window` rows that lie nearest.
     moves: row, partner, group (-1: records), amount. A row that is its own partner changes alone.
     """
     groups = len(maps.width)
     far = len(growth) // 2
     differ = np.empty(groups, dtype=np.int64)
     unlike = np.empty(len(maps.base) + 1, dtype=np.int32)
-    costs = np.empty(2 * far + 1, dtype=np.float64)
-    chances = np.empty(2 * far + 1, dtype=np.float64)
+    costs = np.empty((2, 2 * far + 1), dtype=np.float64)
     several = len(sums.base)
     cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
     random = _seeded(seed)
     found = 0
-    near_values = np.empty((len(rows), groups), dtype=np.int32)
-    weight = np.empty(groups, dtype=np.int32)
-    nearest, away = np.empty(partners, dtype=np.int64), np.empty(partners, dtype=np.int32)
+    own, weight = np.empty((len(rows), groups), dtype=np.int32), np.empty(groups, dtype=np.int32)
+    near, away = np.empty(partners, dtype=np.int64), np.empty(partners, dtype=np.int32)
     for g in range(groups):
-        weight[g] = maps.first[g + 1] - maps.first[g]
+        weight[g] = maps.first[g + 1] - maps.first[g] + sums.first[g + 1] - sums.first[g]
     for i in range(len(rows)):
-        _place(rows[i], values, maps, index[i])
+        place(rows[i], values, maps, index[i])
         for g in range(groups):
-            near_values[i, g] = values[rows[i], g]
+            own[i, g] = values[rows[i], g]
     for i in range(len(rows)):
         r, one = rows[i], index[i]
         a = count[r]
@@ -312,9 +270,8 @@ def propose(
                 random = _step(random)
                 if _worth(cost, heat, _drawn(random)):
                     found = _noted(found, r, r, -1, e, cost, moves, limits)
-        near = _nearest(i, near_values, weight, window, nearest, away)
-        for w in range(near):
-            q, two = rows[nearest[w]], index[nearest[w]]
+        for w in range(nearest(i, own, weight, window, near, away)):
+            q, two = rows[near[w]], index[near[w]]
             b = count[q]
             if a + b == 0:
                 continue
@@ -339,7 +296,7 @@ def propose(
                             found = _noted(found, r, q, g, 0, cost, moves, limits)
             kind = 1 if a + b > 2 * minimum and a >= minimum and b >= minimum else 2
             random = _step(random)
-            if _drawn(random) >= rates[kind] and not (thin and kind == 2):
+            if a > 0 and b > 0 and _drawn(random) >= rates[kind]:  # else drawn for the sweep
                 continue
             apart = _apart(one, two, state, slope, against, unlike)
             if apart[1] == 0 and not several:  # they share all cells
@@ -352,7 +309,7 @@ def propose(
             most = cap[r], cap[q]
             here = cell, amount, off, prices
             draw = _drawn(random)
-            e, cost = _handed(apart, a, b, *most, minimum, growth, *here, heat, draw, costs, chances)
+            e, cost = _handed(apart, a, b, *most, minimum, growth, *here, heat, draw, costs)
             if e != 0:
                 found = _noted(found, r, q, -1, e, cost, moves, limits)
     return found
@@ -394,8 +351,8 @@ def carry_out(
     for i in range(found):
         r, q, g, e = moves[i, 0], moves[i, 1], moves[i, 2], moves[i, 3]
         a, b = count[r], count[q]
-        _place(r, values, maps, one)
-        _place(q, values, maps, two)
+        place(r, values, maps, one)
+        place(q, values, maps, two)
         sum_place(r, -1, 0, values, sums, cell[0], amount[0])
         sum_place(q, -1, 0, values, sums, cell[1], amount[1])
         if r == q:
