@@ -62,7 +62,7 @@ class _Phase(NamedTuple):
 
 
 #: Without new combinations: tables of one variable are repaired when the others hardly move.
-_ALONE = _Phase((1.2, 0.05), (1.0, 0.4), (0.007, 0.5), 0.75)
+_ALONE = _Phase((1.8, 0.05), (1.0, 0.4), (0.007, 0.5), 0.75)
 #: With new ones, before they come up: a value that is gone then cannot come back.
 _BEFORE = _Phase((1.2, 0.03), (1.0, 0.5), (0.007, 0.25))
 #: And afterwards: exchanges leave most tables of one variable as they are, and records are handed
