@@ -30,7 +30,7 @@ _FAITHFUL = 30
 _LIGHT = 3.0
 #: Next rows in the order of a sweep among which a row looks for those that lie near it.
 _WINDOW = 64
-#: Of these it is changed together with the nearest ones: so many, and more if new combinations
+#: Of these it is changed together with the nearest ones: so many, and more once new combinations
 #: may come up, because then each has several values to exchange.
 _PARTNERS, _PARTNERS_NEW = 3, 6
 #: Rows that are looked at together, at least and at most, and how many times more in parallel.
@@ -64,7 +64,7 @@ class _Phase(NamedTuple):
 #: Without new combinations: tables of one variable are repaired when the others hardly move.
 _ALONE = _Phase((1.8, 0.05), (1.0, 0.4), (0.007, 0.5), 0.75)
 #: With new ones, before they come up: a value that is gone then cannot come back.
-_BEFORE = _Phase((1.2, 0.03), (1.0, 0.5), (0.007, 0.25))
+_BEFORE = _Phase((1.8, 0.03), (1.0, 0.5), (0.02, 0.5))
 #: And afterwards: exchanges leave most tables of one variable as they are, and records are handed
 #: over at first, so that these tables come first and stay.
 _NEW = _Phase((0.05, 0.01), (0.7, 0.3), (0.5, 0.1), own=(0.5, 0.3))
