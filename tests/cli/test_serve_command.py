@@ -107,7 +107,7 @@ def test_users_come_and_go(home):
         *("add olga: owner, *", "token olga", "revoke anne"),
     ]
     text = (home / "users.toml").read_text()
-    assert first.split("_")[2][:40] not in text and second.split("_")[2][:40] not in text
+    assert first.split("_", 2)[2][:40] not in text and second.split("_")[2][:40] not in text
 
 
 def test_a_token_is_renewed_and_one_is_revoked(home):
@@ -219,4 +219,4 @@ def test_a_service_that_is_killed_gives_the_same_answers_and_no_more(home):
     happened = re.findall(r"(?:anne|): (asked|answered|refused|started|stopped)", history)
     assert happened.count("started") == 2 and happened.count("stopped") == 1
     assert happened.count("asked") == 2 and happened.count("refused") == 1
-    assert token.split("_")[2][:40] not in history
+    assert token.split("_", 2)[2][:40] not in history

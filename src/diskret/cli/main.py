@@ -18,6 +18,7 @@ from diskret.cli.cellkey import cellkey
 from diskret.cli.check import check
 from diskret.cli.command import Language, language_of
 from diskret.cli.desk import desk
+from diskret.cli.help import german_help
 from diskret.cli.ledger import ledger
 from diskret.cli.map import map_
 from diskret.cli.plan import plan
@@ -35,13 +36,14 @@ from diskret.texts.messages import translated
 UsageError: Any = typer.BadParameter.__base__
 #: What typer calls the parts of a command line.
 _PLACES = ("[OPTIONS]", "COMMAND [ARGS]...")
+_HELP, _LANGUAGE = "--help", "--language"
 
 
 def spoken(arguments: Sequence[str]) -> Language:
     """The language of a command line, as far as it can be told before it is understood."""
     for option, value in zip(arguments, [*arguments[1:], ""], strict=True):
         name, equals, given = option.partition("=")
-        if name == "--language":
+        if name == _LANGUAGE:
             asked = given if equals else value
             return Language(asked) if asked in [*Language] else Language.en
     jobs = (Path(argument) for argument in arguments if argument.endswith(".toml"))
@@ -65,10 +67,13 @@ class Program(TyperGroup):
         more |= {"windows_expand_args": windows_expand_args}
         given = sys.argv[1:] if args is None else [*args]
         language = spoken(given)
+        if _HELP in given:
+            given = _without_language(given)
         if language is Language.en or not standalone_mode:
-            return super().main(args, standalone_mode=standalone_mode, **more)
+            return super().main(given, standalone_mode=standalone_mode, **more)
         try:
-            sys.exit(super().main(args, standalone_mode=False, **more) or 0)
+            with german_help(self, dict(zip(_PLACES, _places(language), strict=True))):
+                sys.exit(super().main(given, standalone_mode=False, **more) or 0)
         except UsageError as error:
             _show(error, language)
             sys.exit(error.exit_code)
@@ -77,11 +82,25 @@ class Program(TyperGroup):
             sys.exit(1)
 
 
+def _without_language(arguments: Sequence[str]) -> list[str]:
+    """A command line without ``--language``, which not every command has; its help is there."""
+    pairs = zip(["", *arguments], arguments, strict=False)
+    return [
+        one
+        for before, one in pairs
+        if before != _LANGUAGE and one != _LANGUAGE and not one.startswith(f"{_LANGUAGE}=")
+    ]
+
+
+def _places(language: Language) -> list[str]:
+    return words_in(language, "commands")["places"].split(", ")
+
+
 def _show(error: Any, language: Language) -> None:
     texts = words_in(language, "commands")
     if error.ctx is not None:
         usage = error.ctx.get_usage().partition(": ")[2]
-        for english, own in zip(_PLACES, texts["places"].split(", "), strict=True):
+        for english, own in zip(_PLACES, _places(language), strict=True):
             usage = usage.replace(english, own)
         typer.echo(texts.said("usage", usage=usage.strip()), err=True)
         typer.echo(texts.said("help", command=error.ctx.command_path), err=True)

@@ -24,7 +24,7 @@ from diskret.texts import words_in
 def map_(
     job_file: Annotated[
         Path | None,
-        typer.Argument(metavar="JOB.toml", help="A job file with [places], as of protect."),
+        typer.Argument(metavar="JOB.toml", help="A job file that has places, as of protect."),
     ] = None,
     folder: JobFolderOption = None,
     language: JobLanguageOption = None,
