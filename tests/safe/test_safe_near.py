@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from profiles import scaled
+from profiles import examples
 
 from diskret.safe import ControlTable, SafeProblem, place_kernels, search_kernels
 from diskret.safe.cells import cells
@@ -13,7 +13,7 @@ from diskret.safe.layout import layout
 from diskret.safe.potential import potential
 
 
-@settings(max_examples=scaled(60))
+@examples(60)
 @given(
     st.integers(1, 40),
     st.integers(1, 6),
