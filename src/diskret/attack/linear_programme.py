@@ -254,7 +254,8 @@ class LinearProgramme:
         if status == Status.kInfeasible:
             raise ContradictionError("no values satisfy all equations and bounds")
         if status not in (Status.kOptimal, Status.kUnbounded):
-            raise ProofError(f"the linear solver ended without an answer ({status})")
+            said = self._solver.modelStatusToString(self._solver.getModelStatus())
+            raise ProofError(f"the linear solver ended without an answer ({said})")
         return status == Status.kOptimal, np.array(self._solver.getSolution().col_value)
 
     def _look(self) -> Status:
