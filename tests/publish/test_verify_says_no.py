@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from every_family import KEYS, counts
+from every_family import BY, CELLS, KEYS, UNSAFE, counts
 from released_microdata import protected
 from safe_files import replaced
 from sealing import reseal
@@ -189,6 +189,39 @@ def test_values_and_noise_are_the_same_inside(release):
     cells.write_text(kept.replace("58,60,2", "58,60,3"), encoding="utf-8")
     reseal(folder, KEYS)
     refused(folder, "noise is not what was added", office=True)
+
+
+def test_what_was_compared_of_changed_values_is_said(release):
+    said, office = verify(release("rounded"), keys=KEYS).lines[-2:]
+    assert said == "made: files unchanged; values were changed as the certificate says"
+    assert office.startswith("made: 12 values and their noise compared; ")
+
+
+# ── figures and combined tables ─────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def with_figures(tmp_path_factory):
+    result = dk.suppress(dk.Table.from_cells(CELLS, by=BY, count="firms", value="sales"),
+                         dk.rules.Apriori(UNSAFE), name="made")  # fmt: skip
+    share = dk.derive.share(result.published, "region")
+    folder = tmp_path_factory.mktemp("figures") / "out"
+    return dk.write([result], folder, ["csv"], derived=[share], combined="all", keys=KEYS), share
+
+
+@pytest.mark.parametrize("what", ["figure", "combined"])
+def test_figures_and_combined_tables_follow_from_what_is_published(with_figures, tmp_path, what):
+    written, share = with_figures
+    folder = shutil.copytree(written, tmp_path / "out")
+    lines = verify(folder, keys=KEYS).lines
+    assert f"{share.name}: share follows from the published values" in lines
+    assert "all: shows what stands in the files of its tables" in lines
+    path = folder / "public" / f"{share.name if what == 'figure' else 'all'}.csv"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("100", "101"), encoding="utf-8")
+    assert path.read_text("utf-8") != text
+    certify(folder, lambda content: None)
+    refused(folder, path.name)
 
 
 # ── records ─────────────────────────────────────────────────────────────────────────
