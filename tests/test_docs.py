@@ -47,6 +47,10 @@ def runs_something(page: Path) -> bool:
     return any(b.language == "python" or "$ diskret" in b.text for b in blocks(page))
 
 
+#: English pages that take longer than three seconds.
+LONG = {"comparison.md", "pictures.md", "remote.md"}
+
+
 def german(page: Path) -> bool:
     return "de" in page.parts
 
@@ -58,7 +62,7 @@ def to_run():
         program = tuple((b.language, b.title, b.text) for b in blocks(page))
         if runs_something(page) and program not in shown:
             shown.add(program)
-            marks = [pytest.mark.long] if german(page) else []
+            marks = [pytest.mark.long] if german(page) or page.name in LONG else []
             yield pytest.param(page, id=name(page), marks=marks)
 
 

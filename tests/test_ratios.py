@@ -24,6 +24,7 @@ def test_what_moved_is_named(script, times, said):
     assert script["said"](times) == said
 
 
+@pytest.mark.long
 def test_the_history_has_the_jobs_of_the_script(script, tmp_path):
     """Otherwise a job that was renamed would never again be compared."""
     names = {name for name, _, _ in script["jobs"](tmp_path)}
