@@ -158,7 +158,7 @@ def _read(
             else:
                 tables.append(replace(table, name=name))
                 beside.append((one["release"], one["table"]))
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
         raise VerificationError(
             f"the certificate of {names[0]} does not say which earlier tables it means: {error}"
         ) from None
