@@ -4,16 +4,20 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
 from diskret.publish.digests import public_digests
-from diskret.publish.formats.data_files import write_csv
+from diskret.publish.formats.data_files import write_csv, write_parquet
 from diskret.publish.formats.public_workbook import write_xlsx
+from diskret.publish.guard import tables
 from diskret.publish.guard.check import check_public
 from diskret.publish.json_files import write_json
+from diskret.publish.script import write_script
 from diskret.tables import Dimension, Published
 from diskret.tables.public_files import structure
 
@@ -104,6 +108,21 @@ def test_folders_and_links_do_not_leave(public, published):
         check_public(public, [published])
 
 
+def test_the_program_that_checks_releases_leaves_as_it_is_only(public, published, certificate):
+    path = public / write_script(public)
+    seal(public, certificate)
+    check_public(public, [published])
+    path.write_bytes(path.read_bytes() + b"# 4711")
+    seal(public, certificate)
+    with pytest.raises(ProofError, match=r"verify\.py is not the program that checks releases"):
+        check_public(public, [published])
+
+
+def test_the_lock_of_an_office_program_stays_behind(public, published):
+    (public / ".~lock.firms.xlsx#").write_text("clerk", encoding="utf-8")
+    check_public(public, [published])
+
+
 # ── certificates ────────────────────────────────────────────────────────────────────
 
 
@@ -120,6 +139,7 @@ def test_folders_and_links_do_not_leave(public, published):
         ({"intervals": {"lower": [1, 2]}}, "one interval for each suppressed cell"),
         ({"intervals": {"lower": [1] * 3, "upper": [9] * 4}}, "one interval for each suppressed"),
         ({"intervals": {"lower": 4}}, "one interval for each suppressed cell"),
+        ({"difference": {"name": "changes"}}, "does not name its difference"),
         ({"intervals": [1, 2]}, "one interval for each suppressed cell"),
     ],
 )
@@ -237,6 +257,29 @@ def test_bounds_in_a_csv_are_those_that_were_proven(tmp_path, published, bounded
             check_public(tmp_path, [replace(bounded, **{side: bound})])
     with pytest.raises(ProofError, match=r"firms\.(csv|structure\.json)"):
         check_public(tmp_path, [published])
+
+
+@pytest.mark.parametrize("rows", [4, 9, 100])
+def test_a_parquet_file_holds_all_cells_and_no_others(
+    public, published, certificate, monkeypatch, rows
+):
+    monkeypatch.setattr(tables, "ROWS", rows)
+    path = public / "firms.parquet"
+    write_parquet(published, path)
+    seal(public, certificate)
+    check_public(public, [published])
+    written = pq.read_table(path)
+    at = written.column_names.index("turnover")
+    values = written["turnover"].to_pylist()
+    for place in (0, 6):
+        other = [7 if i == place else one for i, one in enumerate(values)]
+        kind = written["turnover"].type
+        wrong = written.set_column(at, "turnover", pa.array(other, kind))
+        for cells in (wrong, written.slice(0, 8), pa.concat_tables([written, written.slice(8)])):
+            pq.write_table(cells, path, store_schema=False)
+            seal(public, certificate)
+            with pytest.raises(ProofError, match=r"firms\.parquet does not hold the cells"):
+                check_public(public, [published])
 
 
 def test_one_other_cell_is_enough(public, published, certificate):
@@ -391,6 +434,8 @@ def test_what_is_no_style_may_name_an_address(public, published, certificate):
         ("<p ", "<!-- cell 4711 --><p ", "a comment"),
         ("<p ", "<!cell 4711><p ", "a comment|a declaration"),
         ("<p ", "<![cell[4711]]><p ", "a declaration|a comment|markup that cannot be read"),
+        ("<p ", "<!DOCTYPE cell4711><p ", "a declaration"),
+        ("<p ", "<![CDATA[4711]]><p ", "a declaration|a comment"),
         ("<p ", "<?cell 4711?><p ", "a processing instruction"),
         ("<p ", '<p data-value="4711" ', "the attribute data-value"),
         ("<p ", '<p onclick="f()" ', "the attribute onclick"),

@@ -39,14 +39,15 @@ class Someone:
 
 def drawn(random):
     """Sets of contributors, and what each holds of those who are not listed: number and size."""
+    names = random.choice([[2], [2, 4, 6, 8, 10]])
     sets = []
     for _ in range(random.randint(1, 3)):
-        who = random.sample(range(2, 12, 2), random.randint(0, 5))
+        who = random.sample(names, random.randint(0, len(names)))
         some = [
             Someone(one, random.randint(-9, 9), random.random() < 0.6, random.random() < 0.3)
             for one in sorted(who)
         ]
-        sets.append((some, random.choice([0, 0, 2, -1]), random.randint(0, 5)))
+        sets.append((some, random.choice([0, 0, 1, 2, -1]), random.randint(0, 5)))
     return sets
 
 
@@ -116,48 +117,62 @@ FIRMS = pa.table(
 )
 
 
-def asked(rule, variable="region", **options):
-    """Each rule, what it asks of N and S, against nobody and against each firm of N."""
+def asked(rule, decimals=0):
+    """Each rule, what it asks of N and of S: against nobody, and against each of the firms."""
     table = dk.tabulate(
-        FIRMS, by={variable: None}, value=["sales", "staff"], unit="firm", contributions=True,
-        largest=3, **options,
+        FIRMS, by={"region": None}, value=["sales", "staff"], unit="firm", contributions=True,
+        decimals={"sales": decimals, "staff": 0},
     )["sales"]  # fmt: skip
     member = sparse.csr_array(np.eye(3, dtype=np.int64)[1:])
     names = table.contributions.unit
     values = table.contributions.values["sales"].tolist()
-    who = [0, *(names[values.index(one)] for one in (1, 9, 690))]
-    found = {}
-    for one in judged_by(rule, table, union_table(table, member), member):
-        levels = []
-        for at in (0, 1):
-            place = np.full(4, at)
-            group = np.array(who, dtype=np.uint64)[:, None]
-            levels.append(one.level(place, group, np.array([[False], *[[True]] * 3])).tolist())
-        found[type(one.rule).__name__] = levels
-    return found
+    who = [0, *(names[values.index(one * 10**decimals)] for one in FIRMS["sales"].to_pylist())]
+    group, used = np.array(who, dtype=np.uint64)[:, None], np.array([[False], *[[True]] * 4])
+    return {
+        type(one.rule).__name__: [one.level(np.full(5, at), group, used).tolist() for at in (0, 1)]
+        for one in judged_by(rule, table, union_table(table, member), member)
+    }
 
 
 def test_each_firm_leaves_what_the_others_have():
-    # N: 10 % of 690 less the 10 of others, or less the 9 or the 1 that a or b leaves; without c
-    # 10 % of 9 less 1. S: d is alone, and nobody else is in it.
-    found = asked(PPercent(10) | Dominance(1, 90, quiet=True) | MinimumFrequency(4, range=10))
-    assert found["PPercent"] == [[59, 60, 68, 0], [5, 5, 5, 5]]
-    assert found["MinimumFrequency"] == [[70, 70, 70, 1], [5, 5, 5, 5]]
-    # 690 of 700 and all of 50 are more than 90 %; with a member of S nobody else is estimated
-    assert found["Dominance"] == [[67, 0, 0, 0], [6, 6, 6, 6]]
+    rule = PPercent(10) | MinimumFrequency(4, range=10) | Dominance(2, 80, quiet=True)
+    assert asked(rule) == {
+        # 10 % of 690 less the 10 of others, or less the 9 or the 1 that a or b leaves; without c
+        # 10 % of 9 less 1. Of S only d has something
+        "PPercent": [[59, 60, 68, 0, 59], [5, 5, 5, 5, 0]],
+        # 10 % of what is not theirs, at least one unit
+        "MinimumFrequency": [[70, 70, 70, 1, 70], [5, 5, 5, 5, 1]],
+        # the largest two, one of them the firm itself: 699, with a 691, of 80 %, less the 700
+        "Dominance": [[174, 164, 174, 174, 174], [13] * 5],
+    }
+    # with one largest only nobody else is estimated by a firm of the region
+    assert asked(Dominance(1, 90, quiet=True)) == {"Dominance": [[67, 0, 0, 0, 67], [6] * 4 + [0]]}
 
 
 def test_the_level_by_a_shadow_is_the_same_share_of_what_is_published():
-    found = asked(Shadow(PPercent(20), "staff"))
     # 16 of 100 employees less 20, less 20 of whom 80 is not, less 5 without b, less 15 without c
-    assert found == {"PPercent": [[0, 0, 77, 7], [10, 10, 10, 10]]}
+    assert asked(Shadow(PPercent(20), "staff")) == {
+        "PPercent": [[0, 0, 77, 7, 0], [10, 10, 10, 10, 0]]
+    }
+    # of 100, 20, 85 and 95 employees a tenth, of 9 the same; nobody's tenth is one unit of sales
+    assert asked(Shadow(MinimumFrequency(4, range=10), "staff")) == {
+        "MinimumFrequency": [[70, 14, 60, 67, 70], [5, 5, 5, 5, 1]]
+    }
+
+
+def test_the_smallest_level_by_a_shadow_is_in_its_units():
+    rule = Shadow(PPercent(20, minimum_level=3), "staff")
+    # c leaves 1 of 100 employees, which becomes 3; of the 9 in S they are a third
+    assert asked(rule) == {"PPercent": [[0, 0, 77, 21, 0], [17, 17, 17, 17, 0]]}
+    levels = [[0, 0, 7700, 2100, 0], [1667, 1667, 1667, 1667, 0]]
+    assert asked(rule, decimals=2) == {"PPercent": levels}
 
 
 def test_a_rule_asks_where_it_holds_and_by_what_it_looks_at():
     rule = Varying("region", {"S": Shadow(PPercent(20), "staff"), "*": None})
-    assert asked(rule) == {"PPercent": [[0] * 4, [10] * 4]}
+    assert asked(rule) == {"PPercent": [[0] * 5, [10, 10, 10, 10, 0]]}
     rule = Shadow(Varying("region", {"N": PPercent(20), "*": None}), "staff")
-    assert asked(rule) == {"PPercent": [[0, 0, 77, 7], [0] * 4]}
+    assert asked(rule) == {"PPercent": [[0, 0, 77, 7, 0], [0] * 5]}
 
 
 def test_rules_that_judge_no_unions_ask_nothing():

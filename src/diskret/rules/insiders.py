@@ -127,7 +127,7 @@ class Known:
     @cached_property
     def _names(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         names, number = np.unique(self.shares.who, return_inverse=True)
-        return names, self.shares.at * max(len(names), 1) + number
+        return names, self.shares.at * len(names) + number
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
