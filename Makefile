@@ -19,6 +19,9 @@ KINDS ?=
 BUNDLE ?= dist/bundle
 EXTRAS ?=
 
+# marks of tests that need a program beside Python
+PROGRAMS := spark or office or browser
+
 # many a test starts a process, which would compile every module again
 export PYTHONDONTWRITEBYTECODE =
 
@@ -26,7 +29,7 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-long test-reference test-programs test-all test-r test-sdmx snapshots attack mutants bench bundle count lint types docs clean
+.PHONY: help demo test test-long test-reference test-programs test-most test-all test-r test-sdmx snapshots attack mutants bench bundle count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
@@ -34,6 +37,7 @@ help:
 	@echo "make test-long those that take longer (CI runs them, too)"
 	@echo "make test-reference  those that compare with data beside the checkout"
 	@echo "make test-programs   those that need Java (for Spark), LibreOffice or Chromium"
+	@echo "make test-most the first three in one go (with reference data if DISKRET_REFERENCE_DATA is set)"
 	@echo "make test-r    those of the R package in rdiskret/, by R CMD check"
 	@echo "make test-sdmx reads SDMX-CSV with pysdmx, in an environment of its own"
 	@echo "make test-all  all of these with many more examples, and the slow tests"
@@ -56,20 +60,24 @@ demo: $(VENV)/.installed
 	$(BIN)/diskret demo --folder "$(OUT)"
 
 # tests run in two processes; more threads in each would wait for one another
-test test-long test-reference test-programs test-all: export OMP_NUM_THREADS ?= 1
-test test-long test-reference test-programs test-all: export OPENBLAS_NUM_THREADS ?= 1
+test test-long test-reference test-programs test-most test-all: export OMP_NUM_THREADS ?= 1
+test test-long test-reference test-programs test-most test-all: export OPENBLAS_NUM_THREADS ?= 1
 
 test: $(VENV)/.installed-dev
 	$(PYTEST)
 
 test-long: $(VENV)/.installed-dev
-	$(PYTEST) -m "long and not slow and not spark and not office and not browser and not reference"
+	$(PYTEST) -m "long and not slow and not ($(PROGRAMS)) and not reference"
 
 test-reference: $(VENV)/.installed-dev
 	$(PYTEST) -m "reference and not slow and not spark"
 
 test-programs: $(VENV)/.installed-dev
-	$(PYTEST) -m "(spark or office or browser) and not slow"
+	$(PYTEST) -m "($(PROGRAMS)) and not slow"
+
+# what is collected once need not be collected three times
+test-most: $(VENV)/.installed-dev
+	$(PYTEST) -m "not slow and not ($(PROGRAMS))$(if $(DISKRET_REFERENCE_DATA),, and not reference)"
 
 test-all: PROFILE = thorough
 test-all: $(VENV)/.installed-dev

@@ -30,15 +30,23 @@ def random_problem(
     seed
         Of the records.
     """
+    table = random_table(branching, records, what, seed)
+    if what == "count":
+        return problem_of(table, MinimumFrequency(4), "count")
+    return problem_of(table, PPercent(10), "value")
+
+
+def random_table(
+    branching: tuple[tuple[int, ...], ...], records: int, what: str, seed: int
+) -> Table:
+    """The table of such a problem, see `random_problem`."""
     random = np.random.default_rng(seed)
     trees = [_tree(levels, "ABCDE"[i]) for i, levels in enumerate(branching)]
     columns = {f"v{i}": _codes(tree, records, random) for i, tree in enumerate(trees)}
     turnover = np.maximum(np.rint(np.exp(random.normal(4, 1.5, records))), 1)
     frame = pa.table({**columns, "turnover": turnover.astype(np.int64)})
     by = dict(zip(columns, trees, strict=True))
-    if what == "count":
-        return problem_of(tabulate(frame, by=by), MinimumFrequency(4), "count")
-    return problem_of(tabulate(frame, by=by, value="turnover"), PPercent(10), "value")
+    return tabulate(frame, by=by, value=None if what == "count" else "turnover")
 
 
 def problem_of(table: Table, rule: Rule, cost: str, seconds: float | None = None) -> Problem:

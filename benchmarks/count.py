@@ -77,7 +77,9 @@ def import_spans(tree: ast.Module) -> Iterator[range]:
 
 def for_types(node: ast.AST) -> bool:
     """Whether this is a block under ``TYPE_CHECKING``."""
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    if not isinstance(node, ast.If) or not isinstance(node.test, ast.Name | ast.Attribute):
+        return False
+    return ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING"
 
 
 def span(node: ast.AST) -> range:
@@ -120,7 +122,8 @@ def imported(module: str, node: ast.AST) -> Iterator[tuple[int, str]]:
             inner = f"{source}.{alias.name}"
             yield node.lineno, inner if is_module(inner) else source
     for child in ast.iter_child_nodes(node):
-        yield from imported(module, child)
+        if not isinstance(child, ast.expr):  # holds no statements
+            yield from imported(module, child)
 
 
 def is_module(name: str) -> bool:

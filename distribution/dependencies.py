@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.message import Message
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import cast
 
@@ -107,8 +107,6 @@ class Package:
         Its version.
     licence
         SPDX expression; empty if none could be told.
-    size
-        Bytes of its files, without compiled caches.
     needs
         Names of what it depends on, in normal form, here and without extras.
     """
@@ -116,8 +114,17 @@ class Package:
     name: str
     version: str
     licence: str
-    size: int
     needs: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its files, without compiled caches; each is looked at."""
+        found = distribution(self.name)
+        files = (
+            found.locate_file(file) for file in found.files or () if "__pycache__" not in str(file)
+        )
+        paths = {Path(str(file)) for file in files}
+        return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 def groups() -> dict[str, tuple[str, ...]]:
@@ -148,7 +155,7 @@ def package(name: str) -> Package | None:
     }
     own = canonicalize_name(name)
     licence = licence_said(cast("Message", found.metadata))
-    return Package(own, found.version, licence, _size(found), tuple(sorted(here)))
+    return Package(own, found.version, licence, tuple(sorted(here)))
 
 
 def closure(names: tuple[str, ...]) -> dict[str, Package]:
@@ -190,14 +197,6 @@ def refused_licence(name: str, licence: str) -> str | None:
         if parts <= ALLOWED or (parts <= ALLOWED | OF_FILES and name in EXCEPTED):
             return None
     return f"{name} is under {licence}, which is not in the list of licences"
-
-
-def _size(found: Distribution) -> int:
-    files = (
-        found.locate_file(file) for file in found.files or () if "__pycache__" not in str(file)
-    )
-    paths = {Path(str(file)) for file in files}
-    return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 # ── the page ────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,7 @@ import pyarrow as pa
 import diskret as dk
 from diskret.attack import NoiseCertificate
 from diskret.attack.certify_changed import ADJUSTED, NOT_OF_ADJUSTED
-from diskret.attack.certify_rounding import claimed, not_claimed
+from diskret.attack.rounding_certificate import claimed, not_claimed
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Noise, Perturbed
 from diskret.tables.perturbed import published_with

@@ -2,15 +2,18 @@
 
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import garbage
 import profiles
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 ROOT = Path(__file__).parent.parent
 VARIABLE = "DISKRET_REFERENCE_DATA"
+#: As many quick tests take as long as one that is long, or has many examples.
+_MUCH = 30
 
 settings.load_profile(profiles.USUAL)
 
@@ -22,13 +25,38 @@ def pytest_collection():
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Mark what needs more than a checkout: `make test` leaves it out, others ask for it."""
     for item in items:
         if "reference_data" in getattr(item, "fixturenames", ()):
             item.add_marker("reference")
         if any(mark.args == ("spark",) for mark in item.iter_markers("xdist_group")):
             item.add_marker("spark")
+        if behind_others(item):
+            item.add_marker("no_cover")
+    if getattr(config.option, "loadgroup", False):
+        longest_first(items)
+
+
+def behind_others(item) -> bool:
+    """Whether tests with fixed input stand before this one, so that coverage need not follow it."""
+    return is_hypothesis_test(getattr(item, "obj", None)) or any(
+        item.get_closest_marker(name) for name in ("long", "reference")
+    )
+
+
+def longest_first(items) -> None:
+    """Begin with the files and groups that take long, so that none of them is waited for."""
+    weights = Counter()
+    for item in items:
+        weights[group_of(item)] += _MUCH if behind_others(item) else 1
+    items.sort(key=lambda item: -weights[group_of(item)])
+
+
+def group_of(item) -> str:
+    """What is run by one process: a group, or a file without one."""
+    mark = item.get_closest_marker("xdist_group")
+    return mark.args[0] if mark else item.nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -40,6 +68,7 @@ def pytest_xdist_make_scheduler(config, log):
         def _split_scope(self, nodeid):
             return super()._split_scope(nodeid).partition("::")[0]
 
+    config.option.loadscopereorder = False  # else by how many tests they have
     return Files(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 

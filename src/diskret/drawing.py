@@ -65,3 +65,12 @@ def single_plot(
     axes.set_xlabel(across)
     axes.set_ylabel(upwards)
     return figure, axes
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters; what is left out leaves a mark.
+
+    >>> shortened("Schleswig-Holstein", 10)
+    'Schleswig…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -218,7 +218,9 @@ class Solver:
 
 
 def _each(value: ArrayLike, number: int) -> NDArray[np.float64]:
-    return np.array(np.broadcast_to(value, number), dtype=np.float64)
+    if isinstance(value, np.ndarray) and value.shape == (number,):
+        return np.ascontiguousarray(value, dtype=np.float64)
+    return np.full(number, value, dtype=np.float64)
 
 
 @cache

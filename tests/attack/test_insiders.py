@@ -16,7 +16,7 @@ from diskret.attack import insider_pieces
 from diskret.errors import VerificationError
 from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
-from diskret.protect import insiders, prove
+from diskret.protect import insider_repair, insiders
 from diskret.publish.verify.folder import verify
 from diskret.rules.insiders import judged_by
 from diskret.suppression import Pattern
@@ -59,7 +59,7 @@ def told(monkeypatch, table):
         found.extend((asked.cells(one), one.lower, one.upper) for one in open_)
         raise Told
 
-    monkeypatch.setattr(prove, "repaired_against", stop)
+    monkeypatch.setattr(insider_repair, "repaired_against", stop)
     with pytest.raises(Told):
         dk.suppress(table, RULE, method=corners)
     return found
@@ -95,7 +95,9 @@ def test_a_rule_that_judges_no_unions_asks_nothing_of_insiders():
 
 def test_all_is_hidden_before_it_is_refused(monkeypatch):
     """Where repairs hide nothing, what is connected with the cells is hidden."""
-    monkeypatch.setattr(prove, "repaired_against", lambda _, pattern, *rest, **options: pattern)
+    monkeypatch.setattr(
+        insider_repair, "repaired_against", lambda _, pattern, *rest, **options: pattern
+    )
     result = dk.suppress(square([100]), RULE, method=corners)
     assert result.published.suppressed.sum() > 4
 

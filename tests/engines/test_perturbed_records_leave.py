@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import diskret as dk
-from diskret.attack.certify_cell_key import certify_unseen
+from diskret.attack.cell_key_certificate import certify_unseen
 from diskret.cellkey import PerturbationTable
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.publish.verify.folder import verify

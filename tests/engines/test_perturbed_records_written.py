@@ -15,7 +15,7 @@ from spark_server import ONE_SPARK, frame_of, session
 from test_counts_in_the_engine import PHASES, questions
 
 import diskret as dk
-from diskret.attack.certify_cell_key import check_unseen
+from diskret.attack.cell_key_certificate import check_unseen
 from diskret.attack.said_of_changed import may_say
 from diskret.cellkey import PerturbationTable
 from diskret.engines.duckdb import DuckDBEngine

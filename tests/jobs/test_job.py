@@ -679,7 +679,7 @@ BROKEN = [
      ["'strict'", "counts"]),
     ("{ n = 3, k = 70 }", '{ n = 3, k = 70 }\nmarginal_value = { variables = ["sise"] }', 46,
      ["'variables'", "did you mean 'size'"]),
-    ("minimum_frequency = { n = 4 }", "marginal_value = { distance = -1 }", 53, ["from 0 upwards"]),
+    ("minimum_frequency = { n = 4 }", "marginal_value = { distance = -1 }", 53, ["from 0 to"]),
     ("minimum_frequency = { n = 4 }", "group_disclosure = {}", 53, ["'percent' is missing"]),
     ("minimum_frequency = { n = 4 }", "group_disclosure = { percent = 120 }", 53, ["at most 100"]),
     ("minimum_frequency = { n = 4 }", "pq = { p = 5, q = 50 }", 53, ["'pq'", "not a count"]),

@@ -8,23 +8,27 @@ command, summary, comments and exception, and a time in ISO 8601; for each file 
 reads `config.json`. Tables are shown from CSV, other files as pictures, texts or JSON.
 """
 
+import copy
 import hashlib
 import json
 import re
 import shutil
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from altered_texts import altered_texts
 
 import diskret as dk
-from diskret.errors import InputError
+from diskret.errors import InputError, VerificationError
 from diskret.keys import SecretKeys
 from diskret.outputs.bundle import CHECKSUMS, leaving, write_bundle
 from diskret.outputs.events import Event, Item
 from diskret.outputs.kept import Submitted
+from diskret.publish.bundle import check_public
 from diskret.publish.staging import staged
 
 STATUSES = {"pass", "review", "fail"}
@@ -193,6 +197,33 @@ def test_what_the_viewer_would_stumble_over_is_seen(released, tmp_path, damage):
     damage(folder)
     with pytest.raises((AssertionError, KeyError, FileNotFoundError, ValueError)):
         check_folder(folder)
+
+
+def test_no_text_of_the_list_can_be_altered(released, tmp_path):
+    """But for types and times, which must be such, with the checksum made anew."""
+    folder = Path(shutil.copytree(released / "public", tmp_path / "public"))
+    said = json.loads((folder / "results.json").read_text("utf-8"))
+    assert check_public(folder)
+    tried = [(f"{where}: {what}", new) for where, what, new in altered_texts(said, {})]
+    for where in ("version", "timestamp", "exception", "name"):
+        assert any(one.partition(":")[0].endswith(where) for one, _ in tried)
+    for where, new in tried:
+        put_list(folder, new)
+        with pytest.raises(VerificationError, match=r"results\.json|is missing"):
+            pytest.fail(f"{where} passes: {check_public(folder)}")
+    later = copy.deepcopy(said)
+    for result in later["results"].values():
+        result |= {"timestamp": "2031-05-01T10:00:00+00:00", "type": "custom"}
+    put_list(folder, later)
+    assert check_public(folder)
+
+
+def put_list(folder, content):
+    path = folder / "results.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    (folder / "checksums" / "results.json.txt").write_text(
+        hashlib.sha256(path.read_bytes()).hexdigest()
+    )
 
 
 def rewritten(folder, old, new):

@@ -35,7 +35,7 @@ def kinds(folder):
     return Counter(row[header.index("kind")] for row in rows)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(at, marks=pytest.mark.long) for at in (1, 2))])
 def test_circles_of_large_sums_are_written_with_their_reasons(seed, tmp_path):
     told = []
     for size in (1, 10**3, 10**7):

@@ -354,6 +354,23 @@ def test_a_workbook_with_a_formula_does_not_leave(copied, name):
         check_public(public, [sales, firms], derived=[mean], combined=beside)
 
 
+@pytest.mark.parametrize("name", ["sales_mean", "all"])
+def test_files_for_exchange_of_figures_are_read_back(copied, name):
+    public = copied / "2025" / "public"
+    for stem in ("sales_growth", "sales_share", "change"):
+        for path in public.glob(f"{stem}.*"):
+            path.unlink()
+    (public / f"{name}.px").write_text("DATA=4711;", encoding="utf-8")
+    for path in public.glob("*.certificate.json"):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps(content | {"files": public_digests(public)}), encoding="utf-8")
+    sales, firms = (dk.Published.read(public, table) for table in ("sales", "firms"))
+    mean = dk.derive.mean(sales, firms)
+    beside = [SideBySide("all", (firms, sales, mean))]
+    with pytest.raises(ProofError, match=rf"may leave: [^;]*{name}\.px[^;]*$"):
+        check_public(public, [sales, firms], derived=[mean], combined=beside)
+
+
 @pytest.mark.parametrize("name", ["sales_mean.html", "all.structure.json", "sales_mean.cells.csv"])
 def test_other_files_of_figures_do_not_leave(copied, name):
     public = copied / "2025" / "public"

@@ -4,16 +4,20 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
 from diskret.publish.digests import public_digests
-from diskret.publish.formats.data_files import write_csv
+from diskret.publish.formats.data_files import write_csv, write_parquet
 from diskret.publish.formats.public_workbook import write_xlsx
+from diskret.publish.guard import tables
 from diskret.publish.guard.check import check_public
 from diskret.publish.json_files import write_json
+from diskret.publish.script import write_script
 from diskret.tables import Dimension, Published
 from diskret.tables.public_files import structure
 
@@ -104,6 +108,21 @@ def test_folders_and_links_do_not_leave(public, published):
         check_public(public, [published])
 
 
+def test_the_program_that_checks_releases_leaves_as_it_is_only(public, published, certificate):
+    path = public / write_script(public)
+    seal(public, certificate)
+    check_public(public, [published])
+    path.write_bytes(path.read_bytes() + b"# 4711")
+    seal(public, certificate)
+    with pytest.raises(ProofError, match=r"verify\.py is not the program that checks releases"):
+        check_public(public, [published])
+
+
+def test_the_lock_of_an_office_program_stays_behind(public, published):
+    (public / ".~lock.firms.xlsx#").write_text("clerk", encoding="utf-8")
+    check_public(public, [published])
+
+
 # ── certificates ────────────────────────────────────────────────────────────────────
 
 
@@ -118,7 +137,9 @@ def test_folders_and_links_do_not_leave(public, published):
         ({"intervals": {"lower": [{"original": 7}] * 4}}, "intervals.lower is not of type"),
         ({"software": {"host": "x"}}, "software is not of type str"),
         ({"intervals": {"lower": [1, 2]}}, "one interval for each suppressed cell"),
+        ({"intervals": {"lower": [1] * 3, "upper": [9] * 4}}, "one interval for each suppressed"),
         ({"intervals": {"lower": 4}}, "one interval for each suppressed cell"),
+        ({"difference": {"name": "changes"}}, "does not name its difference"),
         ({"intervals": [1, 2]}, "one interval for each suppressed cell"),
     ],
 )
@@ -196,6 +217,84 @@ def test_a_careless_view_does_not_leave(public, published):
     careless = replace(published, value=np.where(published.suppressed, 7, published.value))
     with pytest.raises(ProofError, match="carries values for suppressed"):
         check_public(public, [careless])
+
+
+@pytest.mark.parametrize("kind", ["suppressed", "empty"])
+def test_one_value_where_none_is_shown_does_not_leave(public, published, kind):
+    value, empty = published.value.copy(), published.empty.copy()
+    value[1, 1] = 7
+    empty[2, 2] = True
+    suppressed = published.suppressed & ~empty
+    if kind == "empty":
+        value, suppressed, empty = value.T, suppressed & (value == 0), value == 7
+    careless = replace(published, value=value, suppressed=suppressed, empty=empty)
+    with pytest.raises(ProofError, match="carries values for suppressed or empty cells"):
+        check_public(public, [careless])
+
+
+def test_a_release_may_lack_the_csv_or_all_cells(public, published, certificate):
+    for name in ("firms.csv", "firms.structure.json"):
+        (public / name).unlink()
+        seal(public, certificate)
+        check_public(public, [published])
+
+
+@pytest.fixture
+def bounded(published):
+    """The same table with the bounds of its hidden cells in the files."""
+    lower, upper = (np.zeros((3, 3), dtype=np.int64) for _ in range(2))
+    lower[published.suppressed], upper[published.suppressed] = [0, 4, 0, 2], [12, 16, 12, 14]
+    return replace(published, lower=lower, upper=upper)
+
+
+def test_bounds_in_a_csv_are_those_that_were_proven(tmp_path, published, bounded, certificate):
+    write_public(tmp_path, bounded, certificate)
+    check_public(tmp_path, [bounded])
+    for side in ("lower", "upper"):
+        bound = getattr(bounded, side).copy()
+        bound[1, 2] += 1
+        with pytest.raises(ProofError, match=r"firms\.csv does not hold the cells"):
+            check_public(tmp_path, [replace(bounded, **{side: bound})])
+    with pytest.raises(ProofError, match=r"firms\.(csv|structure\.json)"):
+        check_public(tmp_path, [published])
+
+
+@pytest.mark.parametrize("rows", [4, 9, 100])
+def test_a_parquet_file_holds_all_cells_and_no_others(
+    public, published, certificate, monkeypatch, rows
+):
+    monkeypatch.setattr(tables, "ROWS", rows)
+    path = public / "firms.parquet"
+    write_parquet(published, path)
+    seal(public, certificate)
+    check_public(public, [published])
+    written = pq.read_table(path)
+    at = written.column_names.index("turnover")
+    values = written["turnover"].to_pylist()
+    for place in (0, 6):
+        other = [7 if i == place else one for i, one in enumerate(values)]
+        kind = written["turnover"].type
+        wrong = written.set_column(at, "turnover", pa.array(other, kind))
+        for cells in (wrong, written.slice(0, 8), pa.concat_tables([written, written.slice(8)])):
+            pq.write_table(cells, path, store_schema=False)
+            seal(public, certificate)
+            with pytest.raises(ProofError, match=r"firms\.parquet does not hold the cells"):
+                check_public(public, [published])
+
+
+def test_one_other_cell_is_enough(public, published, certificate):
+    for row, other in (
+        ("S,Total,14,published", "S,Total,15,published"),
+        ("S,Total,14,published", "S,Total,,empty"),
+        ("S,Total,14,published", "S,Total,,suppressed"),
+    ):
+        write_csv(published, public / "firms.csv")
+        text = (public / "firms.csv").read_text(encoding="utf-8")
+        assert row in text
+        (public / "firms.csv").write_text(text.replace(row, other), encoding="utf-8")
+        seal(public, certificate)
+        with pytest.raises(ProofError, match=r"firms\.csv"):
+            check_public(public, [published])
 
 
 # ── workbooks ───────────────────────────────────────────────────────────────────────
@@ -319,6 +418,14 @@ def test_a_report_of_text_and_drawings_may_leave(public, published, certificate)
     check_public(public, [published])
 
 
+def test_what_is_no_style_may_name_an_address(public, published, certificate):
+    """A style ends where it ends, and where something else begins."""
+    for old in ("<!DOCTYPE html>", "</style>", "3 &lt; 4"):
+        new = f"{old} http://example.org " if old != "3 &lt; 4" else "<b>3</b> http://example.org"
+        report(public, certificate, PAGE.replace(old, new, 1))
+        check_public(public, [published])
+
+
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
@@ -327,6 +434,8 @@ def test_a_report_of_text_and_drawings_may_leave(public, published, certificate)
         ("<p ", "<!-- cell 4711 --><p ", "a comment"),
         ("<p ", "<!cell 4711><p ", "a comment|a declaration"),
         ("<p ", "<![cell[4711]]><p ", "a declaration|a comment|markup that cannot be read"),
+        ("<p ", "<!DOCTYPE cell4711><p ", "a declaration"),
+        ("<p ", "<![CDATA[4711]]><p ", "a declaration|a comment"),
         ("<p ", "<?cell 4711?><p ", "a processing instruction"),
         ("<p ", '<p data-value="4711" ', "the attribute data-value"),
         ("<p ", '<p onclick="f()" ', "the attribute onclick"),

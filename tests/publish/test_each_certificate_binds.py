@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from every_family import BY, KEYS, RULE, SMALL
+from verify_script import by_script
 
 import diskret as dk
 from diskret.errors import ProofError, VerificationError
@@ -49,6 +50,8 @@ def test_a_wrong_digest_is_not_made_good_by_another_certificate(public):
     relist(public, "one", lambda files: files.update({"one.csv": "0" * 64}))
     with pytest.raises(VerificationError, match=r"lists another digest of one\.csv"):
         verify(public)
+    ended, said = by_script(public)
+    assert ended == 1 and "certificates list different digests of one.csv" in said
 
 
 def test_a_certificate_lists_its_own_files_itself(public):
@@ -59,6 +62,21 @@ def test_a_certificate_lists_its_own_files_itself(public):
     relist(public, "two", lambda files: files.update({"one.csv": true}))
     with pytest.raises(VerificationError, match=r"one\.certificate\.json does not list one\.csv"):
         verify(public)
+    ended, said = by_script(public)
+    assert ended == 1 and "one does not list one.csv" in said
+
+
+def test_a_certificate_that_lists_nothing_is_none(public):
+    """All its files stand in the certificate beside it, with the right digests."""
+    verify(public)
+    assert by_script(public)[0] == 0
+    true = relist(public, "one", lambda files: None) | relist(public, "two", lambda files: None)
+    relist(public, "one", lambda files: files.clear())
+    relist(public, "two", lambda files: files.update(true))
+    with pytest.raises(VerificationError, match=r"one\.certificate\.json does not list one\.csv"):
+        verify(public)
+    ended, said = by_script(public)
+    assert ended == 1 and "one does not list one." in said
 
 
 def test_nothing_is_released_with_two_digests_of_one_file(results, public):

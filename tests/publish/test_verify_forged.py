@@ -152,6 +152,9 @@ def test_a_page_with_other_text_is_refused(public):
             path.write_text(text.replace(old, new, 1), encoding="utf-8")
             refresh(public)
             assert path.name in anyone_refuses(public)
+        path.write_text(text, encoding="utf-8")
+        refresh(public)
+        verify(public, keys=KEYS)
 
 
 def test_a_title_of_the_office_and_other_symbols_are_compared_too(tmp_path):

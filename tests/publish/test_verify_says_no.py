@@ -4,9 +4,10 @@ import json
 import shutil
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from every_family import KEYS, counts
+from every_family import BY, CELLS, KEYS, UNSAFE, counts
 from released_microdata import protected
 from safe_files import replaced
 from sealing import reseal
@@ -190,6 +191,39 @@ def test_values_and_noise_are_the_same_inside(release):
     refused(folder, "noise is not what was added", office=True)
 
 
+def test_what_was_compared_of_changed_values_is_said(release):
+    said, office = verify(release("rounded"), keys=KEYS).lines[-2:]
+    assert said == "made: files unchanged; values were changed as the certificate says"
+    assert office.startswith("made: 12 values and their noise compared; ")
+
+
+# ── figures and combined tables ─────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def with_figures(tmp_path_factory):
+    result = dk.suppress(dk.Table.from_cells(CELLS, by=BY, count="firms", value="sales"),
+                         dk.rules.Apriori(UNSAFE), name="made")  # fmt: skip
+    share = dk.derive.share(result.published, "region")
+    folder = tmp_path_factory.mktemp("figures") / "out"
+    return dk.write([result], folder, ["csv"], derived=[share], combined="all", keys=KEYS), share
+
+
+@pytest.mark.parametrize("what", ["figure", "combined"])
+def test_figures_and_combined_tables_follow_from_what_is_published(with_figures, tmp_path, what):
+    written, share = with_figures
+    folder = shutil.copytree(written, tmp_path / "out")
+    lines = verify(folder, keys=KEYS).lines
+    assert f"{share.name}: share follows from the published values" in lines
+    assert "all: shows what stands in the files of its tables" in lines
+    path = folder / "public" / f"{share.name if what == 'figure' else 'all'}.csv"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("100", "101"), encoding="utf-8")
+    assert path.read_text("utf-8") != text
+    certify(folder, lambda content: None)
+    refused(folder, path.name)
+
+
 # ── records ─────────────────────────────────────────────────────────────────────────
 
 
@@ -211,21 +245,93 @@ def test_what_is_claimed_can_be_counted(release):
     def fewer(content):
         content["claimed"]["de"] = content["claimed"]["de"][:1]
 
-    for change, words in ((more, "does not show the figures"), (fewer, "does not claim what it")):
+    for change in (more, fewer):
         (folder / "public" / "microdata.certificate.json").write_bytes(kept)
         certify(folder, change)
-        refused(folder, words)
+        refused(folder, "does not say what is and is not claimed")
+
+
+def link_of(folder):
+    return folder / "internal" / "microdata.link.parquet"
+
+
+def relink(folder, link):
+    """Put another link in its place, written as the office writes it, without metadata."""
+    pq.write_table(link, link_of(folder), store_schema=False)
+    reseal(folder, KEYS)
 
 
 def test_the_offices_link_has_a_row_for_each_record(release):
     folder = release("records")
-    path = folder / "internal" / "microdata.link.parquet"
-    link = pq.read_table(path)
-    for wrong in (link.slice(1), link.rename_columns(["line", *link.column_names[1:]])):
-        pq.write_table(wrong, path)
-        reseal(folder, KEYS)
-        with pytest.raises(VerificationError):
-            verify(folder, keys=KEYS)
+    link = pq.read_table(link_of(folder))
+    relink(folder, link)
+    verify(folder, keys=KEYS)
+    for wrong in (link.slice(1), link.rename_columns(["record", "line", *link.column_names[2:]])):
+        relink(folder, wrong)
+        refused(folder, "does not belong to 60 released records", office=True)
+    relink(folder, link.take(list(reversed(range(60)))))
+    refused(folder, "are not those that were released", office=True)
+    relink(folder, link.set_column(4, "weight", pa.array([1.5] * 60)))
+    refused(folder, "are not those that were released", office=True)
+
+
+@pytest.mark.parametrize("name", ["records", "safe"])
+@pytest.mark.parametrize("which", ["records", "released"])
+def test_both_fingerprints_of_records_are_there(release, name, which):
+    folder = release(name)
+    certify(folder, lambda content: content["inputs"].pop(which))
+    refused(folder, "lacks a fingerprint")
+
+
+@pytest.mark.parametrize(
+    ("key", "to", "words"),
+    [
+        ("unlike", 2, "figures that are not those of the file"),
+        ("lean_on_gaps", 1, "figures that are not those of the file"),
+        ("k", 14, "a claim of the certificate does not hold"),
+        ("keys", ["nothing"], "cannot be counted in the file"),
+    ],
+)
+def test_figures_of_records_are_counted_again(release, key, to, words):
+    folder = release("records")
+    certify(folder, setting("shown", key, to=to))
+    refused(folder, words)
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ({"k": 14}, "a claim does not hold"),
+        ({"k": 4}, "the certificate claims something else than"),
+        ({"claim": "Nothing"}, "cannot be read"),
+    ],
+)
+def test_claims_of_the_office_are_proven_again(release, claim, words):
+    folder = release("records")
+    certify(folder, lambda content: content["claims_made"][0].update(claim), part="internal")
+    verify(shutil.copytree(folder / "public", folder.with_name("download")))
+    refused(folder, words, office=True)
+
+
+def test_what_was_counted_and_by_whom_is_said(release, monkeypatch):
+    folder = release("records")
+    line, office = verify(folder, keys=KEYS).lines[-2:]
+    assert "counted again in 60 records: 3-anonymity by town, sex" in line
+    assert "all claims (1) checked again" in office and "need the population" not in office
+    assert office.endswith("fingerprint confirmed")
+    monkeypatch.setenv("DISKRET_KEYS", str(folder / "nothing"))
+    report = verify(folder)
+    assert report.lines[-1].endswith("fingerprint not checked without the key")
+
+
+def test_released_records_are_the_same_in_both_files(release):
+    folder = release("records")
+    path = folder / "public" / "microdata.csv"
+    head, first, second, *rest = path.read_text("utf-8").splitlines(keepends=True)
+    assert first != second
+    path.write_text("".join([head, second, first, *rest]), encoding="utf-8")
+    certify(folder, lambda content: None)
+    refused(folder, r"microdata\.csv and microdata\.parquet differ")
 
 
 # ── safe files ──────────────────────────────────────────────────────────────────────
@@ -247,6 +353,37 @@ def test_the_office_claims_what_the_certificate_says(release):
     folder = release("safe")
     certify(folder, setting("claims_made", to=[]), part="internal")
     refused(folder, "claims something else than the public certificate", office=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (setting("shown", "minimum", to=4), "a claim of the certificate does not hold"),
+        (lambda content: content["shown"].pop("by_size"), "cannot be counted in the file"),
+        (lambda content: content["shown"]["by_size"][0].update(mean=-0.1), "do not fit together"),
+        (lambda content: content["shown"]["by_size"][0].update(mean=24.5), "do not fit together"),
+        (lambda content: content["shown"].update(largest=23), "do not fit together"),
+        (lambda content: content["shown"]["by_size"][0].update(cells=1), "do not fit together"),
+        (lambda content: content["claimed"]["en"].pop(), "its text was changed"),
+        (lambda content: content["not_claimed"]["de"].pop(), "its text was changed"),
+    ],
+)
+def test_what_a_safe_file_shows_is_counted_again(release, change, words):
+    folder = release("safe")
+    certify(folder, change)
+    refused(folder, words)
+
+
+def test_counts_of_the_original_are_those_that_were_kept(release):
+    folder = release("safe")
+    path = folder / "internal" / "microdata.controlled.parquet"
+    cells = pq.read_table(path)
+    pq.write_table(cells, path, store_schema=False)
+    reseal(folder, KEYS)
+    verify(folder, keys=KEYS)
+    pq.write_table(cells.slice(1), path, store_schema=False)
+    reseal(folder, KEYS)
+    refused(folder, "counts of the original are not those that were released", office=True)
 
 
 def test_tables_are_made_of_variables_of_the_file(release):

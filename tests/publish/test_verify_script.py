@@ -165,6 +165,22 @@ def test_it_says_which_intervals_it_could_not_compute(written):
     )
 
 
+def test_it_says_of_how_many_cells_it_computed_the_intervals(written):
+    told = by_script(written["linked"])[1]
+    hidden = sum(",suppressed" in line for line in (written["linked"] / "sales.csv").open())
+    assert hidden and f"held: sales: the intervals of {hidden} of {hidden} hidden cells" in told
+    assert "held: coarse: no cell is hidden\n" in told
+    told = by_script(written["overlapping"])[1]
+    assert "held: one: the intervals of 0 of 2 hidden cells are as stated\n" in told
+
+
+def test_it_says_that_witnesses_are_not_checked(written):
+    for name in ("suppressed", "contributor", "linked"):
+        said = not_checked(by_script(written[name])[1])
+        assert any("the witnesses that prove it stay with the office" in line for line in said)
+    assert not [line for line in not_checked(by_script(written["rounded"])[1]) if "witness" in line]
+
+
 def test_it_says_what_an_outsider_knows_of_a_cell(written):
     told = content(written["suppressed"] / f"firms{CERTIFICATE}")["intervals"]
     for region, size, low, high in zip(

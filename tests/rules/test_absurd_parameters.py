@@ -36,6 +36,16 @@ def test_percentages_and_levels_beyond_all_sense_are_refused(table, rule, value)
         assert value == 1e-300  # a smallest level that is none
 
 
+def test_distances_beyond_all_counts_are_refused_and_others_are_not():
+    counts = dk.tabulate(pa.table({"region": list("NNNS")}), by={"region": None})
+    for strict in (False, True):
+        with pytest.raises(dk.DiskretError, match="distance= must be a whole number from 0 to"):
+            dk.rules.MarginalValue(10**20, strict=strict)(counts)
+        found = dk.rules.MarginalValue(2**62, strict=strict)(counts)
+        assert found.unsafe.tolist() == [False, True, True], "all but the total, which has none"
+        assert found.lower.tolist() == ([0, 3, 1] if strict else [0, 1, 1])
+
+
 @pytest.mark.parametrize("value", [1e308, 10**200, 1e-320])
 def test_an_attacker_who_knows_next_to_nothing_is_the_outsider(table, value):
     rule = dk.rules.PPercent(10)

@@ -104,6 +104,24 @@ def test_units_are_counted_where_a_value_is_summed_and_records_where_it_is_not()
     assert contributors(counts, None).tolist() == [4, 4]
 
 
+def test_who_has_consented_is_not_protected_and_estimates_others():
+    def table(*waived):
+        marks = {"w": [bool(one) for one in waived]}
+        return tabulated(100, 40, 5, 3, marks=marks, waiver="w", largest=4)
+
+    def level(rule, *waived):
+        return PPercent(*rule)(table(*waived)).upper[1]
+
+    assert level((10,), 0, 1, 0, 0) == 2, "10 % of 100, less the 8 that neither of two has"
+    assert level((10,), 1, 0, 0, 0) == 0 == level((20,), 1, 0, 0, 0), "8 is 20 % of 40"
+    assert level((30,), 1, 0, 0, 0) == 4, "30 % of 40, less the 8 that neither 40 nor 100 has"
+    assert level((10, 0, 2), 1, 0, 0, 0) == 1, "10 % of 40, less the 3 that none of three has"
+    assert level((10, 0, 2), 0, 0, 0, 1) == 7, "10 % of 100, less the same 3"
+    assert level((200,), 1, 1, 0, 1) == 0 < level((3000,), 1, 1, 0, 1), "5, and 43 are beside"
+    for rule in (PPercent(3000), Dominance(4, 80, quiet=True), MinimumFrequency(5)):
+        assert rule(table(1, 1, 1, 0)).unsafe[1] and not rule(table(1, 1, 1, 1)).unsafe[1]
+
+
 # ── percentages ─────────────────────────────────────────────────────────────────────
 
 
@@ -129,7 +147,7 @@ def test_percentages_have_a_least_and_a_most():
 def test_sums_of_multiples_are_exact_on_both_sides_of_64_bits():
     for size in (2**61, 2**62 - 1, 2**62):
         values = np.array([size, -size, 0])
-        for factor in (1, -1, 3):
+        for factor in (1, -1, 3, 8):
             found = linear([(factor, values), (1, np.array([1, 1, 1]))])
             assert found.tolist() == [factor * size + 1, -factor * size + 1, 1]
     assert linear([(3, np.zeros(0, dtype=np.int64))]).tolist() == []
@@ -141,6 +159,8 @@ def test_shares_are_rounded_up_and_none_is_larger_than_a_value_can_be():
     assert ceil_divide(large, 1).tolist() == [LARGEST - 1]
     for beyond in (LARGEST, -LARGEST):
         with pytest.raises(InputError, match="larger than any value can be"):
-            ceil_divide(np.array([beyond], dtype=object), 1)
+            ceil_divide(np.array([0, beyond], dtype=object), 1)
+    with pytest.raises(InputError, match="larger than any value can be"):
+        percent_of(np.array([LARGEST // 2]), 200, "p")
     assert ceil_divide(np.zeros(0, dtype=object), 1).tolist() == []
     assert ceil_divide(large, 1).dtype == np.int64

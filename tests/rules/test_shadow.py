@@ -1,5 +1,6 @@
 """Rules look at one variable, the values of another are published and protected."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
@@ -26,6 +27,7 @@ from diskret.rules import (
     Shadow,
     ZeroCells,
 )
+from diskret.rules.shadow import more_decimals, share_of
 
 FIRMS = pa.table(
     {
@@ -117,12 +119,93 @@ def test_huge_values_leave_no_64_bits():
     assert Shadow(PPercent(10), "e")(table).upper[1] == 4 * 10**17
 
 
+def cell(v, e):
+    """Cells with one value each, published and of the shadow, which one contributor has."""
+    rows = {"r": [str(i) for i in range(len(v))], "v": v, "e": e, "x1": e, "n": [1] * len(v)}
+    return dk.Table.from_cells(
+        pa.table(rows), by={"r": None}, value="v", shadow="e", largest=["x1"], count="n"
+    )
+
+
+def test_levels_that_no_value_can_have_are_refused():
+    for times in (3, 30):  # within 64 bits, and beyond them
+        with pytest.raises(InputError, match="protection levels become larger than any value"):
+            Shadow(MinimumFrequency(3, range=times * 100), "e")(cell([2 * 10**18], [1]))
+    assert Shadow(MinimumFrequency(3, range=200), "e")(cell([2 * 10**18], [1])).upper[1] == 4e18
+
+
+def test_parameters_in_units_are_those_of_the_shadow():
+    frame = pa.table({"r": ["a"] * 2, "v": [700, 0], "e": [100, 0]})
+    table = dk.tabulate(frame, by={"r": None}, value=["v", "e"])["v"]
+    assert Shadow(PPercent(10, minimum_level=50), "e")(table).upper[1] == 350, "50 of 100"
+
+
+def test_losses_of_the_published_variable_leave_its_level_whole():
+    frame = pa.table({"r": ["a"] * 2, "v": [3, -2], "e": [1, 1]})
+    table = dk.tabulate(frame, by={"r": None}, value=["v", "e"])["v"]
+    found = Shadow(MinimumFrequency(3, range=200), "e")(table)
+    assert (found.lower[1], found.upper[1]) == (10, 10), "200 % of 3 + 2"
+
+
+def test_a_shadow_without_more_decimals_is_exact():
+    """So large that 64 bits have no room for more: the second cell has 1, of which 2 are 200 %."""
+    found = Shadow(MinimumFrequency(3, range=200), "e")(cell([5, 7], [2**55, 1]))
+    assert found.upper[1:].tolist() == [10, 14]
+
+
+@pytest.mark.parametrize(
+    ("largest", "more"),
+    [(0, 6), (3 * 10**10, 6), (10**11, 5), (10**15, 1), (2**55 - 1, 0), (2**55, 0), (2**61, 0)],
+)
+def test_levels_are_as_fine_as_64_bits_allow(largest, more):
+    assert more_decimals(np.array([1, largest])) == more
+
+
+def test_shares_are_exact_in_64_bits_and_beyond():
+    level, of, size = np.array([10**9, 1, 0]), np.array([10**10, 3, 5]), np.array([10**12, 10, 7])
+    assert share_of(level, of, size).tolist() == [10**11, 4, 0]
+    assert share_of(level[1:], of[1:], size[1:]).tolist() == [4, 0]
+    one = np.array([1])
+    assert share_of(one, one, np.array([2**62 - 1])).tolist() == [2**62 - 1]
+    with pytest.raises(InputError, match="larger than any value"):
+        share_of(2 * one, one, np.array([2**61]))
+
+
+def test_a_rule_of_ones_own_sees_the_shadow_as_if_it_were_published_exactly():
+    seen = []
+
+    def own(table):
+        seen.append(table)
+        one = np.array([0, 1])
+        found = MinimumFrequency(3)(table)
+        return replace(found, upper=one, lower=one, sliding=2 * one, below=None)
+
+    table = cell([10**7], [1])
+    found = Shadow(own, "e")(table.rounded(10))
+    (shadow,) = seen
+    assert shadow.rounding == 1 and shadow.shown is None
+    assert shadow.measure.sum.tolist() == [10**6, 10**6] and shadow.measure.decimals == 6
+    # 1 and 2 of the shadow's millionths, of which there are a million in all
+    assert found.upper.tolist() == [0, 10] and found.sliding.tolist() == [1, 20]
+    usual = Shadow(MinimumFrequency(3), "e")(table)
+    assert usual.sliding.tolist() == [1, 1], "any width at all"
+
+
+def test_a_shadow_stands_where_its_first_rule_does():
+    assert Shadow(MinimumFrequency(3) | PPercent(10), "e").rank == PPercent(10).rank
+    joined = Shadow(MinimumFrequency(4) | PPercent(10), "employees") | Request(99)
+    found = joined(tabulated(unit="firm", request="asked"))
+    assert found.reasons == ("p_percent", "minimum_frequency", "request")
+
+
 def test_where_the_shadow_is_nothing_all_of_the_value_is_the_level():
     cells = pa.table({"r": ["a", "b"], "v": [70, 0], "e": [0, 0], "n": [4, 4]})
     table = dk.Table.from_cells(cells, by={"r": None}, value="v", shadow="e", count="n")
     found = Shadow(ZeroCells(5), "e")(table)
     assert found.unsafe.tolist() == [True, True, True]
     assert found.upper.tolist() == [70, 70, 1]
+    large = Shadow(ZeroCells(5000), "e")(cell([2**61], [0]))
+    assert large.upper[1] == 2**61, "of nothing, no share is computed that could be too large"
 
 
 def test_rules_with_one_level_keep_the_other_at_0():

@@ -109,6 +109,7 @@ def test_distance_is_not_strict():
     assert MarginalValue(1)(line(7, 1)).unsafe.tolist() == [False, True, False]
     assert not MarginalValue(1)(line(7, 2)).unsafe.any()
     assert MarginalValue(2)(line(7, 2)).unsafe.tolist() == [False, True, False]
+    assert MarginalValue(0)(line(1, 0)).unsafe.tolist() == [False, True, False], "nobody is no part"
 
 
 def test_share_is_not_strict_and_small_parents_do_not_count():
@@ -124,6 +125,12 @@ def test_a_small_parent_does_not_hide_a_larger_one():
     sensitivity = GroupDisclosure(60, minimum_parent=3)(table)
     unsafe = [CHAIN.codes[i] for i in np.flatnonzero(sensitivity.unsafe)]
     assert unsafe == ["A", "a1"]
+
+
+def test_a_total_of_all_has_no_parent_however_small_the_share():
+    found = GroupDisclosure(1e-10)(line(10**7, 1))
+    assert found.unsafe.tolist() == [False, True, True]
+    assert found.lower.tolist() == [0, 10**7, 1]
 
 
 def test_a_total_of_an_only_child_is_not_its_parent():

@@ -30,7 +30,7 @@ from diskret.rules import (
 from diskret.rules import varying as module
 from diskret.rules.insiders import judged_by, largest_coalition
 from diskret.rules.unions import against, judge_unions, rules_for_unions
-from diskret.rules.varying import for_tables
+from diskret.rules.varying import check_codes, everywhere, for_tables
 from diskret.tables.unions import union_table
 
 #: Three firms in each country.
@@ -142,6 +142,8 @@ def test_a_table_that_is_filtered_by_the_variable_alone_is_of_that_category():
         for code in ("DE", "FR", "IT")
     }
     assert found == {"DE": True, "FR": False, "IT": True}
+    # one of several that are let through is enough
+    assert rule(tabulated(("size",), where={"country": ["DE", "FR"]})).unsafe[0]
     # nobody knows the tree: IT may lie below any code that is named
     assert rule(tabulated(("size",), where={"country": "IT"})).upper[0] == 18
 
@@ -166,6 +168,25 @@ def test_the_first_rule_by_rank_is_told_across_categories():
     found = (inside | PPercent(20))(table)
     assert [found.reasons[i] for i in found.reason[found.unsafe]] == ["dominance"]
     assert found.reasons == ("dominance", "p_percent", "minimum_frequency")
+
+
+def test_rules_that_differ_stand_where_the_first_of_them_does():
+    rule = Varying("country", {"DE": MinimumFrequency(4), "FR": Dominance(3, 99), "*": None})
+    assert rule.rank == Dominance(3, 99).rank < MinimumFrequency(4).rank
+    assert Varying("country", {"*": None}).rank == Varying("country", {"*": NoRule()}).rank
+
+
+def test_where_no_rule_holds_there_is_neither_level_nor_need_of_noise():
+    # FR: 20 % of 80 less 5 is 11, and noise has to lower by twice the 5 more
+    found = Varying("country", {"FR": PPercent(20), "*": None})(tabulated())
+    assert at(tabulated(), found.upper) == {"Total": 0, "DE": 0, "FR": 11, "IT": 0}
+    assert at(tabulated(), found.sliding) == {"Total": 0, "DE": 0, "FR": 1, "IT": 0}
+    assert at(tabulated(), found.below) == {"Total": 0, "DE": 0, "FR": 21, "IT": 0}
+    table = tabulated(value="sales", where={"country": ["IT", "FR"]})
+    own = replace(MinimumFrequency(9)(table), below=np.full(table.shape, 7))
+    found = Varying("country", {"FR": lambda _: own, "*": None})(table)
+    codes = table.dimensions[0].hierarchy.codes
+    assert [found.lower[codes.index("IT")], found.below[codes.index("IT")]] == [0, 0]
 
 
 def test_decisions_for_single_cells_stay_outside():
@@ -447,6 +468,19 @@ def test_beside_a_table_with_the_variable_one_without_is_judged_by_all_rules():
     assert one is two
 
 
+def test_codes_that_do_not_fit_are_told_before_anything_is_judged():
+    rule = MinimumFrequency(3) | Shadow(Varying("country", {"XX": None, "*": None}), "staff")
+    with pytest.raises(HierarchyError, match="no code 'XX'"):
+        check_codes(rule, tabulated())
+    check_codes(MinimumFrequency(3) | Varying("country", {"*": None}), tabulated())
+
+
+def test_cells_of_any_category_are_judged_by_all_rules():
+    rule = Varying("country", {"DE": MinimumFrequency(3), "*": PPercent(10)}) | PPercent(5)
+    assert everywhere(rule).rules == (MinimumFrequency(3), PPercent(10), PPercent(5))
+    assert everywhere(PPercent(5)) == PPercent(5)
+
+
 # ── what is wrong ───────────────────────────────────────────────────────────────────
 
 
@@ -457,6 +491,7 @@ def refused(rules, match, error=InputError, variable="country", table=None):
 
 def test_what_is_wrong_is_said_by_name():
     three = MinimumFrequency(3)
+    refused({"*": three}, "variable= must be text, not 5", variable=5)
     refused({}, "needs a mapping")
     refused([three], "needs a mapping")
     refused({"DE": "p", "*": None}, "the rule for 'DE' of 'country' is a rule, or None")

@@ -32,6 +32,7 @@ def test_it_hits_zeros_with_contributors_and_nothing_else(cells):
 
 def test_the_level_is_in_published_units_and_rounded_up():
     assert ZeroCells(0.25)(tax([0, 5], [2, 2], decimals=1)).upper[1] == 3
+    assert ZeroCells(4)(tax([0, 5], [2, 2], decimals=2)).upper[1] == 400
 
 
 def test_contributions_that_cancel_are_no_zero():

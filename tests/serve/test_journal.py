@@ -112,6 +112,7 @@ for at in range(1000):
 
 
 @posix
+@pytest.mark.long
 def test_what_was_acknowledged_is_there_after_a_kill(place):
     tests = Path(__file__).parent
     path = os.pathsep.join([*sys.path, str(tests)])

@@ -112,6 +112,7 @@ with ThreadPoolExecutor(8) as pool:
 
 
 @posix
+@pytest.mark.long
 def test_nothing_that_was_counted_together_is_lost_by_a_kill(place):
     with running(COUNTER, place) as process:
         said = [process.stdout.readline() for _ in range(40)]

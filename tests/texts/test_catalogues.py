@@ -23,6 +23,8 @@ from diskret.texts import (
 )
 
 FOLDERS = {language: files("diskret.texts").joinpath(language) for language in LANGUAGES}
+#: German of sentences whose English stands in the code.
+OF_CODE = {"help.toml", "messages"}
 NAMES = sorted(
     file.name.removesuffix(".toml")
     for file in FOLDERS["en"].iterdir()
@@ -60,7 +62,7 @@ def read(language, name):
 
 def test_every_language_has_the_same_catalogues():
     for folder in FOLDERS.values():
-        found = {file.name for file in folder.iterdir()} - {"messages"}
+        found = {file.name for file in folder.iterdir()} - OF_CODE
         assert found == {f"{name}.toml" for name in NAMES}
 
 

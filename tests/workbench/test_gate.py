@@ -1,10 +1,9 @@
 """The workbench answers its own page, and nobody else."""
 
-from importlib.resources import files
-
 import pytest
 from benches import HOST, PORT, SECRET, client, records
 
+from diskret.publish.pages.served import page_parts
 from diskret.workbench.bench import Bench
 from diskret.workbench.gate import MOST, TOKEN
 
@@ -110,7 +109,7 @@ def test_only_files_of_the_page_are_served(bench, name):
 
 def test_no_part_of_the_page_names_another_server_or_makes_markup_of_texts(bench):
     page = client(bench)
-    names = [one.name for one in files("diskret.workbench").joinpath("page").iterdir()]
+    names = page_parts("diskret.workbench")
     assert len(names) > 20
     for name in names:
         text = page.get(f"/page/{name}").text.replace("http://www.w3.org/2000/svg", "")

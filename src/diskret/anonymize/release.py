@@ -28,6 +28,7 @@ from diskret.anonymize.missing_codes import codes_there
 from diskret.anonymize.result import MicrodataResult, inside_of
 from diskret.attack.microdata import MicrodataCertificate, certify, certify_safe
 from diskret.attack.microdata.claims import Safe
+from diskret.attack.microdata.said import Open, percent_drawn
 from diskret.errors import InputError, ProofError
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
@@ -140,15 +141,12 @@ def release(
     table = with_new_numbers(md, table, order, draw, household=household, id=id)
     names = tuple(key for key in md.roles.keys if key in chosen)
     inside = inside_of(md, order)
-    certificate = _certified(md, name, table, inside, names, claims)
+    left = _left_open(
+        md, chosen, names, [one.name for one in together], household=household, shuffle=shuffle
+    )
+    certificate = _certified(md, name, table, inside, names, claims, left)
     certificate = replace(
-        certificate,
-        checked=(*certificate.checked, *guarantees(md), *_sample_drawn(md)),
-        not_claimed=(
-            *certificate.not_claimed,
-            *_reservations(md, chosen, names, household=household, shuffle=shuffle),
-            *(_lives_together(one.name) for one in together),
-        ),
+        certificate, checked=(*certificate.checked, *guarantees(md), *_sample_drawn(md))
     )
     arguments = {
         "level": level,
@@ -169,6 +167,7 @@ def _certified(
     inside: Inside,
     names: Sequence[str],
     claims: Sequence[Claim],
+    left: Open,
 ) -> MicrodataCertificate:
     def certified(records: pa.Table, about: Inside) -> MicrodataCertificate:
         return certify(
@@ -180,12 +179,12 @@ def _certified(
             household=about.household,
             original=md.original.table,
             sensitive=[one for one in md.roles.sensitive if one in table.column_names],
-            numeric=[one for one in md.roles.numeric if one in table.column_names],
             identifiers=md.original.roles.identifiers,
             orders=md.roles.orders,
             means_missing=codes_there(md, records),
             models=models(records, names, about.weight, claims),
             together=md.drawn is not None and md.drawn.together is not None,
+            left=left,
         )
 
     try:
@@ -218,54 +217,30 @@ def _claims(
     return given
 
 
-def _lives_together(name: str) -> Statement:
-    return sentence("microdata.household by values", name=name)
-
-
-# ── what is not claimed ─────────────────────────────────────────────────────────────
-
-
-def _reservations(
+def _left_open(
     md: Microdata,
     chosen: Sequence[str],
     keys: Sequence[str],
+    together: Sequence[str],
     *,
     household: bool,
     shuffle: bool,
-) -> list[Statement]:
+) -> Open:
     """What the choice of columns leaves open, for any reader."""
-    found: list[Statement] = []
-    roles = md.roles
-    if roles.weight in chosen:
-        found.append(sentence("microdata.weights released"))
-    if household:
-        found.append(sentence("microdata.household visible"))
-    elif roles.household is not None:
-        found.append(sentence("microdata.household looked for"))
+    roles, drawn = md.roles, md.drawn
     judged = {*keys, *roles.numeric, roles.weight}
-    beside = [name for name in chosen if name not in judged]
-    if beside:
-        shown = ", ".join(beside)
-        found.append(sentence("microdata.beside the keys", shown=shown))
-    if not shuffle:
-        found.append(sentence("microdata.original order"))
-    if md.drawn is not None:
-        found.append(
-            sentence(
-                "microdata.sample of records"
-                if md.drawn.together is None
-                else "microdata.sample of households",
-                share=_percent(md.drawn.share),
-            )
-        )
-        if md.drawn.chance.min() < md.drawn.chance.max():
-            found.append(sentence("microdata.sample at rates"))
-    return found
-
-
-def _percent(share: float) -> Figure:
-    """A share with as many digits as say something of it, so that no number can be computed."""
-    return Figure(f"{100 * share:.3g}" if share < 0.1 else f"{100 * share:.1f}")
+    known = "looked for" if roles.household is not None else ""
+    return Open(
+        numeric=any(name in chosen for name in roles.numeric),
+        weights=roles.weight in chosen,
+        household="visible" if household else known,
+        beside=tuple(name for name in chosen if name not in judged),
+        ordered=not shuffle,
+        share="" if drawn is None else percent_drawn(drawn.share),
+        whole=drawn is not None and drawn.together is not None,
+        at_rates=drawn is not None and bool(drawn.chance.min() < drawn.chance.max()),
+        together=tuple(together),
+    )
 
 
 def _sample_drawn(md: Microdata) -> tuple[Statement, ...]:

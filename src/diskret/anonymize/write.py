@@ -19,6 +19,7 @@ from diskret.anonymize.data import Microdata
 from diskret.anonymize.missing_codes import codes_there, is_number, missing, valued
 from diskret.anonymize.risk import summary_of
 from diskret.anonymize.verb import VERBS
+from diskret.attack.microdata.said import why_missing
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.keys import SecretKeys
@@ -41,7 +42,7 @@ from diskret.publish.pages.microdata_outline import (
 from diskret.publish.script import FORMAT as SCRIPT
 from diskret.publish.write import check_look, write_releases
 from diskret.risk.summary import riskiest
-from diskret.texts import Statement, sentence
+from diskret.texts import Statement
 
 if TYPE_CHECKING:
     from diskret.anonymize.result import MicrodataResult
@@ -125,7 +126,7 @@ def _why_missing(records: Records, formats: Sequence[str]) -> list[Statement]:
     files = list(dict.fromkeys(one for some in told.values() for one in some))
     if not told:
         return []
-    return [sentence("microdata.why missing", names=", ".join(told), files=", ".join(files))]
+    return [why_missing(list(told), files)]
 
 
 # ── what the office keeps ───────────────────────────────────────────────────────────

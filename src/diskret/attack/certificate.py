@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.equations import equations
 from diskret.attack.examination import Examination, Targets, interval_columns
 from diskret.attack.examine import examine
-from diskret.attack.insiders import InsidersWithstood
 from diskret.attack.parts import JudgedParts, overlapping
 from diskret.attack.proof import unmet
 from diskret.attack.rests import beside_filters
@@ -28,7 +27,12 @@ from diskret.tables import Publication, Published, together
 from diskret.tables.public_files import content_digest
 from diskret.tables.requirements import Requirements, UnsafeSums
 
+if TYPE_CHECKING:
+    from diskret.attack.insiders import InsidersWithstood
+
 SCHEMA = "diskret/certificate/1"
+#: What may tie several tables; see `refined_to`.
+TIES = ("equations", "atoms", "combinations")
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,9 +293,10 @@ def refined_to(publication: Publication) -> str | None:
     """
     if len(publication.tables) == 1:
         return None
+    equal, atoms, combinations = TIES
     if all_cells(publication).crossed:
-        return "combinations"
-    return "atoms" if equations(publication).latent.any() else "equations"
+        return combinations
+    return atoms if equations(publication).latent.any() else equal
 
 
 def targets_of(

@@ -183,6 +183,8 @@ class _Piece:
         # opposites of moves that nothing relies on
         self.spare = set[int]()
         self.moving: defaultdict[int, list[int]] = defaultdict(list)
+        # how far each move that was added takes claims
+        self._goes: dict[int, dict[int, float]] = {}
         self._share: dict[int, tuple[NDArray[np.float64], NDArray[np.int64]]] = {}
         self.asked = set[tuple[int, int]]()
         inside = sparse.csr_array(by_column[:, cells])
@@ -227,6 +229,7 @@ class _Piece:
             self.moving[cell].append(len(self.moves))
         far, touched = self._reach(move.cell, move.step, move.unit)
         self.best[touched] = np.maximum(self.best[touched], far)
+        self._goes[len(self.moves)] = dict(zip(touched.tolist(), far.tolist(), strict=True))
         self.moves.append(move)
         return len(self.moves) - 1
 
@@ -454,16 +457,11 @@ class _Piece:
         need: NDArray[np.int64],
         moves: Sequence[int],
     ) -> NDArray[np.int64]:
-        """Which of some contributors rule out too much of each of some moves."""
-        cells, signs = self._members(claim)
-        of = dict(zip(cells.tolist(), signs.tolist(), strict=True))
+        """Which of some contributors rule out too much of each of some moves that were added."""
         for i in moves:
-            move = self.moves[i]
-            pairs = zip(move.cell.tolist(), move.step.tolist(), strict=True)
-            far = sum(of[cell] * step for cell, step in pairs if cell in of)
-            if far > 0 and len(rows):
+            goes = self._goes[i].get(claim, 0.0)
+            if goes > 0 and len(rows):
                 part, who = self._share_of(i)
-                goes = float(_told(np.array(float(far)), move.unit))
                 short = goes < need[rows]
                 if len(who):
                     at = np.minimum(np.searchsorted(who, name[rows]), len(who) - 1)

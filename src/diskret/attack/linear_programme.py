@@ -25,6 +25,8 @@ from diskret.errors import ContradictionError, ProofError
 #: Up to here float64 numbers are far above the solver's tolerance of 1e-7.
 _COMFORTABLE = 2**24
 _FINER = 2**20
+#: Whole numbers below this are exact in float64.
+_EXACT = 2.0**53
 #: Nodes of a search near a vertex; most need one.
 _NEAR_NODES = 50
 _LINEAR: dict[str, Any] = {
@@ -111,7 +113,11 @@ class LinearProgramme:
         if scale < 1:
             self._place(centre, scale)
         bounded, moved = self._run()
-        while scale < 1:  # magnify the neighbourhood of the vertex and look again
+        while scale < 1:
+            point = self._exact_vertex(centre, moved / scale) if bounded else None
+            if point is not None:  # within all bounds: magnified, it would be the same vertex
+                return Answer(True, point.numerator / point.denominator, point)
+            # magnify the neighbourhood of the vertex and look again
             centre = np.clip(
                 centre + np.rint(moved / scale).astype(np.int64), self.lower, self.upper
             )
@@ -248,7 +254,8 @@ class LinearProgramme:
         if status == Status.kInfeasible:
             raise ContradictionError("no values satisfy all equations and bounds")
         if status not in (Status.kOptimal, Status.kUnbounded):
-            raise ProofError(f"the linear solver ended without an answer ({status})")
+            said = self._solver.modelStatusToString(self._solver.getModelStatus())
+            raise ProofError(f"the linear solver ended without an answer ({said})")
         return status == Status.kOptimal, np.array(self._solver.getSolution().col_value)
 
     def _look(self) -> Status:
@@ -257,6 +264,8 @@ class LinearProgramme:
     # ── exact again ─────────────────────────────────────────────────────────────────
 
     def _exact_vertex(self, centre: NDArray[np.int64], moved: NDArray[np.float64]) -> Point | None:
+        if np.abs(moved).max(initial=0) >= _EXACT:
+            return None  # cells on a bound would come to lie beside it
         near = np.rint(moved)
         x = centre + near.astype(np.int64)
         if np.abs(moved - near).max(initial=0) < 1e-6 and self.holds(Point(x, 1)):
@@ -267,7 +276,7 @@ class LinearProgramme:
         for _ in range(8):  # each round adds the digits that the last one could not see
             rest = (self.right - product(self.matrix, x)).astype(float)
             step = self._solver.getBasisSolve(rest)[1][inside]
-            if not np.all(np.abs(step) < 2.0**53):
+            if not np.all(np.abs(step) < _EXACT):
                 return None
             whole = np.where(np.abs(step) < 0.75, 0, np.rint(step))  # 0.5 must come to rest
             x[cells] += whole.astype(np.int64)

@@ -162,7 +162,7 @@ class Republished:
                 bounded=True,
             )
             setting = self.setting
-            return search(programme, setting.whole, setting.far, asked, wanted)
+            return search(programme, setting.whole, setting.far, asked, wanted, enough=True)
 
         try:
             return found(None)

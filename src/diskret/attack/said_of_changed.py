@@ -11,9 +11,9 @@ from itertools import product
 from typing import Any
 
 from diskret.attack import certify_changed as changed
-from diskret.attack.certify_cell_key import said
-from diskret.attack.certify_cell_key_sums import NO_DIFFERENCE
-from diskret.attack.certify_rounding import ADDITIVE, METHODS, claimed, not_claimed
+from diskret.attack.cell_key_certificate import said
+from diskret.attack.cell_key_sums_certificate import NO_DIFFERENCE
+from diskret.attack.rounding_certificate import ADDITIVE, METHODS, claimed, not_claimed
 from diskret.texts import Statement, in_languages
 
 Texts = dict[str, list[str]]

@@ -94,6 +94,7 @@ def search(
     wanted: Wanted | None = None,
     tick: Callable[[int], None] = lambda done: None,
     known: Sequence[Point] = (),
+    enough: bool = False,
 ) -> SearchResult:
     """Find the interval of every unknown of a component, and points at its ends.
 
@@ -104,11 +105,12 @@ def search(
     wanted: where to try harder, by branch and bound, if points fall short. The bounds do not depend
         on it.
     known: exact tables that are known already; what they show is not asked again.
+    enough: whether nothing more is asked of an unknown once points show what is wanted of it.
     """
     questions = _Search(programme, whole, far, asked)
     for point in known:
         questions.finding.add(point)
-    return questions.run(wanted, tick)
+    return questions.run(wanted, tick, enough)
 
 
 class _Search:
@@ -126,13 +128,15 @@ class _Search:
         self._keep(programme.farthest(self.pull).point)
         self.home = programme.basis()
 
-    def run(self, wanted: Wanted | None, tick: Callable[[int], None]) -> SearchResult:
+    def run(self, wanted: Wanted | None, tick: Callable[[int], None], enough: bool) -> SearchResult:
         """Settle every question, the cheap ones first."""
         endless = {sign: self._endless(sign) for sign in (1, -1)}
         self._sweep()
         for unknown in range(self.size):
             for sign in (1, -1):
                 settled = endless[sign][unknown] or self.finding.shown(unknown, sign)
+                if enough and wanted is not None:
+                    settled |= self._met(unknown, wanted)
                 if self.asked[unknown] and not settled:
                     self._ask(unknown, sign, wanted)
             tick(2)
@@ -263,6 +267,11 @@ class _Search:
         end = float((self.finding.upper if sign > 0 else self.finding.lower)[unknown])
         if not self.finding.shown(unknown, sign) and end.is_integer():
             self._keep(self.programme.whole_near(near.vertex, {unknown: int(end)}))
+
+    def _met(self, unknown: int, wanted: Wanted) -> bool:
+        low, high = self.finding.low[unknown], self.finding.high[unknown]
+        far = low <= wanted.low[unknown] and high >= wanted.high[unknown]
+        return bool(far and high - low >= wanted.width[unknown])
 
     # ── the last resort ─────────────────────────────────────────────────────────────
 

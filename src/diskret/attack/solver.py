@@ -5,16 +5,30 @@ A fault in how programmes are put together would otherwise stand on both sides.
 
 from __future__ import annotations
 
+from enum import Enum, auto
+from functools import cache
 from typing import Any
 
-import highspy
 import numpy as np
 from scipy import sparse
 
 from diskret.deadline import Deadline, out_of_time
 from diskret.errors import ProofError
 
-Status = highspy.HighsModelStatus
+
+class Status(Enum):
+    """How a search ended, by the names of HiGHS."""
+
+    kOptimal = auto()
+    kInfeasible = auto()
+    kUnbounded = auto()
+    kUnboundedOrInfeasible = auto()
+    kTimeLimit = auto()
+    kIterationLimit = auto()
+    #: Anything else.
+    kUnknown = auto()
+
+
 #: Seconds by which clocks may differ.
 _GRACE = 0.05
 #: Steps for one answer, which take about five seconds: so many pivots in a small programme, half as
@@ -31,12 +45,17 @@ class OutOfWork(ProofError):
     """
 
 
-class _Quiet(highspy.Highs):
-    """Says nothing from the start; release 1.16 greets before it can be told not to."""
+@cache
+def _quiet() -> Any:
+    """A solver that says nothing from the start; release 1.16 greets before it is told not to."""
+    import highspy
 
-    def enableCallbacks(self) -> None:  # noqa: N802 — called as a solver is made
-        self.setOptionValue("output_flag", False)
-        super().enableCallbacks()
+    class Quiet(highspy.Highs):
+        def enableCallbacks(self) -> None:  # noqa: N802 — called as a solver is made
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    return Quiet
 
 
 def solver_of(matrix: sparse.csr_array | sparse.csc_array, price: float, **options: Any) -> Any:
@@ -45,6 +64,8 @@ def solver_of(matrix: sparse.csr_array | sparse.csc_array, price: float, **optio
     The option `threads` stays unset: threads belong to the process, and a programme that wants
     another number of them than the first one fails. `parallel` keeps the work on one.
     """
+    import highspy
+
     m, n = matrix.shape
     rowwise = isinstance(matrix, sparse.csr_array)
     model = highspy.HighsLp()
@@ -58,7 +79,7 @@ def solver_of(matrix: sparse.csr_array | sparse.csc_array, price: float, **optio
     own.start_ = matrix.indptr.astype(np.int32)
     own.index_ = matrix.indices.astype(np.int32)
     own.value_ = matrix.data.astype(np.float64)
-    found: Any = _Quiet()
+    found = _quiet()()
     for option, value in {"output_flag": False, "parallel": "off", **options}.items():
         found.setOptionValue(option, value)
     found.passModel(model)
@@ -75,6 +96,8 @@ def run_in_time(
 
     Raises `OutOfTime` if there is no answer by the deadline, `OutOfWork` if work runs out.
     """
+    import highspy
+
     if deadline.limited:
         deadline.check()
         left = max(deadline.seconds(), 0.0) + _GRACE
@@ -85,7 +108,7 @@ def run_in_time(
         pivots = int(_PIVOTS / (1 + solver.getNumCol() / _WIDE)) if bounded else highspy.kHighsIInf
         solver.setOptionValue("simplex_iteration_limit", pivots)
         solver.run()
-    status = solver.getModelStatus()
+    status = Status.__members__.get(solver.getModelStatus().name, Status.kUnknown)
     if status == Status.kTimeLimit:
         raise out_of_time()
     if status == Status.kIterationLimit:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from diskret.drawing import LINE, MAIN, single_plot
+from diskret.drawing import LINE, MAIN, shortened, single_plot
 from diskret.errors import InputError
 from diskret.hierarchy.tree import Hierarchy
 from diskret.texts import check_language, number, words_in
@@ -88,4 +88,4 @@ def _text(hierarchy: Hierarchy, code: int, last: bool, language: str) -> str:
     text = name if not label or label == name else f"{name} {label}"
     below = int(hierarchy.ends[code]) - code - 1
     more = f" (+{number(below, language)})" if last and below else ""
-    return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…") + more
+    return shortened(text, _LONGEST) + more

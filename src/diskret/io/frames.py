@@ -15,6 +15,7 @@ import pyarrow as pa
 from narwhals import dependencies as known
 
 from diskret.errors import InputError
+from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names, some
 from diskret.io.csv_files import csv_source, read_csv
 from diskret.io.data_file import DataFile
@@ -27,12 +28,7 @@ from diskret.io.files import (
     read_parquet,
 )
 from diskret.io.fixed import Column, fixed_table
-from diskret.io.json_stat import read_json_stat
-from diskret.io.px import read_px
-from diskret.io.sdmx_csv import read_sdmx_csv
 from diskret.io.sources import FrameKind, Source
-from diskret.io.statistical import read_statistical
-from diskret.io.workbook import read_workbook
 
 _ACCEPTED = (
     "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a "
@@ -43,9 +39,6 @@ _ACCEPTED = (
 
 #: Said wherever nothing would be counted: tables of zeros would look like results.
 NO_RECORDS = "there are no records, maybe a header and nothing below it; is it the right file?"
-
-#: Readers of files that are exchanged: their cells and what they say of them.
-_EXCHANGED = {"px": read_px, "jsonstat": read_json_stat, "sdmx": read_sdmx_csv}
 
 _INCONVERTIBLE = (pa.ArrowException, OverflowError)  # the latter for integers beyond 64 bits
 
@@ -331,17 +324,33 @@ def _file_source(said: DataFile) -> Source:
         columns = [column for column in said.columns if isinstance(column, Column)]
         table = fixed_table(path, columns, said.encoding or "utf-8")
     elif said.format == "xlsx":
+        from diskret.io.workbook import read_workbook
+
         table = read_workbook(said)
     elif said.format in ("sas7bdat", "xpt", "sav", "dta"):
+        from diskret.io.statistical import read_statistical
+
         table, numbers, book = read_statistical(said)
         names = tuple(table.column_names)
         return Source(names, "pyarrow", arrow=table, numbers=numbers, book=book)
-    elif said.format in _EXCHANGED:
-        table, book = _EXCHANGED[said.format](said)
+    elif said.format in ("px", "jsonstat", "sdmx"):
+        table, book = _exchanged(said)
         return Source(tuple(table.column_names), "pyarrow", arrow=table, book=book)
     else:
         return csv_source(said)
     return Source(tuple(table.column_names), "pyarrow", arrow=table, spelling=said.spelling)
+
+
+def _exchanged(said: DataFile) -> tuple[pa.Table, CodeBook]:
+    """The cells of a file for exchange, and what it says of them."""
+    match said.format:
+        case "px":
+            from diskret.io.px import read_px as read
+        case "jsonstat":
+            from diskret.io.json_stat import read_json_stat as read
+        case _:
+            from diskret.io.sdmx_csv import read_sdmx_csv as read
+    return read(said)
 
 
 def _check_there(said: DataFile) -> None:

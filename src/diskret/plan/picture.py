@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from diskret.drawing import shortened
 from diskret.plan.contained import about_of, equations_of, open_groups
 from diskret.plan.places import few
 from diskret.plan.values import Answers, Asked, Plan, PlannedTable
@@ -137,7 +138,7 @@ def _stacked(column: Sequence[Sequence[str]], x: float, y: float, at: int) -> li
     found: list[Box] = []
     for texts in column:
         height = _height(texts)
-        shown = tuple(_short(text, _LONGEST[at]) for text in texts)
+        shown = tuple(shortened(text, _LONGEST[at]) for text in texts)
         found.append(Box(x + 1, y + 1, _WIDTHS[at] - 2, height, shown, " · ".join(texts)))
         y += height + _BETWEEN
     return found
@@ -145,7 +146,3 @@ def _stacked(column: Sequence[Sequence[str]], x: float, y: float, at: int) -> li
 
 def _height(texts: Sequence[str]) -> int:
     return _LINE * len(texts) + _PADDING
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

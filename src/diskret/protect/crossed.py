@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations, islice, product
 from operator import or_
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from diskret.attack import JudgedParts, UnsafeSums
-from diskret.attack.crossed import CrossedRests, crossed_rests
 from diskret.errors import InputError
 from diskret.io import Source, source
 from diskret.protect.arguments import rules_judging_unions
@@ -24,9 +24,12 @@ from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions
 from diskret.tables import Publication, Table
 from diskret.tables.contributions import Asked
-from diskret.tables.crossed import Crossed, crossed
 from diskret.tables.requirements import stacked
 from diskret.tables.unions import union_table
+
+if TYPE_CHECKING:
+    from diskret.attack.crossed import CrossedRests
+    from diskret.tables.crossed import Crossed
 
 _EXAMPLES = 3
 #: A rest of no more records is named where no rule can judge it.
@@ -85,6 +88,9 @@ def crossed_judge(
         return None
 
     def judge(publication: Publication) -> UnsafeCrossed:
+        from diskret.attack.crossed import crossed_rests
+        from diskret.protect.crossed_unions import crossed_unions
+
         asked, named, alone = list[UnsafeSums](), list[str](), list[str]()
         judged, left = 0, missing
         for own, rules in found:
@@ -92,8 +98,6 @@ def crossed_judge(
                 left += 1
                 alone += _alone(publication, own, crossed_rests(publication, own))
                 continue
-            from diskret.protect.crossed_unions import crossed_unions
-
             rests, complete = crossed_unions(publication, own, rules)
             if len(own.groupings) == 2:
                 rests = crossed_rests(publication, own).beside(rests)
@@ -168,6 +172,7 @@ def _crossed(
             return None
         questions.append(other.asked.question)
     from diskret.protect.tabulate import leaves_of
+    from diskret.tables.crossed import crossed
 
     first, records = one.asked.question, one.asked.records
     shared = [n for n in first.by if all(n in own.by for own in questions)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from diskret.drawing import ALARM, LINE, MAIN, single_plot
+from diskret.drawing import ALARM, LINE, MAIN, shortened, single_plot
 from diskret.errors import InputError
 from diskret.protect.result import Result
 from diskret.publish.in_words import code_text, table_words
@@ -123,7 +123,7 @@ def draw_intervals(
     ]
     axes.set_yticks(
         np.arange(len(order)),
-        [one if len(one) <= _LONGEST else f"{one[: _LONGEST - 1]}…" for one in texts],
+        [shortened(one, _LONGEST) for one in texts],
         fontsize=7,
     )
     axes.set_ylim(len(order) - 0.4, -0.6)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from diskret.drawing import LINE, STATES, single_plot
+from diskret.drawing import LINE, STATES, shortened, single_plot
 from diskret.errors import InputError
 from diskret.protect.result import Result
 from diskret.publish.contract import Protected
@@ -194,4 +194,4 @@ def _ticks(dimension: Dimension, words: Words) -> tuple[list[int], list[str]]:
     every = -(-len(dimension) // _MOST_NAMED)
     places = list(range(0, len(dimension), every))
     texts = [code_text(dimension, at, words) for at in places]
-    return places, [text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in texts]
+    return places, [shortened(text, _LONGEST) for text in texts]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack import Open, Requirements, UnsafeSums
 from diskret.attack.insiders import Coalition
@@ -18,7 +17,7 @@ from diskret.attack.shortest import Shortest
 from diskret.attack.surroundings import Surroundings
 from diskret.errors import InputError, ProtectionError
 from diskret.protect.insiders import Asked, InsiderJudge
-from diskret.protect.revealed_sums import asking_for
+from diskret.protect.revealed_sums import asking_for, everything_around
 from diskret.suppression import Pattern, Problem, Work, modular
 from diskret.system.possible import possible_values
 from diskret.tables import Publication, Table
@@ -93,19 +92,6 @@ def repaired_against(
             more = everything_around(problem, replace(pattern, suppressed=hidden), cells)
         hidden |= more.suppressed[: len(hidden)]
     return replace(pattern, suppressed=hidden)
-
-
-def everything_around(problem: Problem, pattern: Pattern, cells: NDArray[np.int64]) -> Pattern:
-    """A pattern that hides all that may be hidden and is connected with some cells."""
-    n = len(pattern.suppressed)
-    movable = ~problem.frozen
-    movable[:n] |= pattern.suppressed
-    inside = abs(problem.system.equations) * movable.astype(np.int64)[None]
-    inside = sparse.csr_array(inside)
-    inside.eliminate_zeros()
-    label = csgraph.connected_components(inside.T @ inside, directed=False)[1]
-    around = movable & np.isin(label, label[cells])
-    return replace(pattern, suppressed=pattern.suppressed | around[:n])
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,7 +40,7 @@ from diskret.protect.plan import TableToProtect
 from diskret.protect.unpublished_cells import Unpublished
 from diskret.protect.unpublished_cells import unpublished as unpublished_of
 from diskret.rules import Rule, Sensitivity
-from diskret.rules.insiders import Judged, Known, by_hand, judged_by, largest_coalition
+from diskret.rules.insiders import Judged, Known, added, by_hand, judged_by, largest_coalition
 from diskret.tables import Publication, Table
 from diskret.tables.shares import names_of, place_of, shares
 from diskret.tables.unions import union_table
@@ -205,10 +205,8 @@ def insider_judge(
     to_protect: Sequence[TableToProtect],
     attacker: Attacker,
     before: EarlierTables,
-) -> InsiderJudge | None:
-    """Who the insiders of these tables are; None if no contributor attacks."""
-    if not attacker.contributor:
-        return None
+) -> InsiderJudge:
+    """Who the insiders of these tables are."""
     tables = contributing([one.table for one in to_protect], before)
     seats = [Seat(table, o.rule) for table, o in zip(tables, to_protect, strict=False)]
     for e, table in zip(before.earlier, tables[len(to_protect) :], strict=True):
@@ -384,7 +382,7 @@ class _OfTable:
             open_ &= (~used | nowhere | (place == self.place)).all(axis=1)
             open_ &= (place == place[:, :1]).all(axis=1)  # else they may be one and the same
         if self.least is not None:
-            own = np.where(there, known.shares.value[entry], 0).sum(axis=1)
+            own = added(known.shares.value, entry, there)
             lower = np.minimum(lower, self.value[at] - np.maximum(own, self.least[at]))
         return np.where(open_, np.maximum(lower, 0), 0), np.where(open_, upper, 0)
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.publish.contract import Protected
 from diskret.system import definitions
 from diskret.tables import MeasureSum, Published, Table
 from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
 from diskret.tables.ties import tied_groups, tied_pairs
+
+if TYPE_CHECKING:
+    from diskret.publish.contract import Protected
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from diskret.attack import NoiseCertificate
+from diskret.attack.cell_key_certificate import certify_unseen
 from diskret.attack.cell_key_noise import largest_noise
-from diskret.attack.certify_cell_key import certify_unseen
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.engines import LeafQuestion
 from diskret.engines.engine import Engine

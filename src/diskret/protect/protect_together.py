@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from diskret.errors import ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
 from diskret.protect.earlier_tables import EarlierTables, Group, with_values
-from diskret.protect.insiders import insider_judge
 from diskret.protect.linked import of_each, sums_between
 from diskret.protect.parts import subtraction_judge
 from diskret.protect.plan import TableToProtect, plan, publish, requirements
@@ -28,6 +27,9 @@ from diskret.protect.revealed_sums import found_once, how_judged, judge_of
 from diskret.rules import Sensitivity
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import MeasureSum, Publication, Table
+
+if TYPE_CHECKING:
+    from diskret.protect.insiders import InsiderJudge
 
 #: Share of the time that is left at last for what only the outsider can tell.
 _INTERVALS = 0.8
@@ -121,7 +123,7 @@ def _protected(
         before.earlier,
         judge,
         parts,
-        insider_judge(to_protect, whom, before),
+        _insiders(to_protect, whom, before),
     )
     certificates = certify(
         proven.publication,
@@ -155,6 +157,17 @@ def _protected(
         )
         for one, certificate in zip(to_protect, certificates, strict=True)
     ]
+
+
+def _insiders(
+    to_protect: Sequence[TableToProtect], attacker: Attacker, before: EarlierTables
+) -> InsiderJudge | None:
+    """Who the insiders of these tables are; None if no contributor attacks."""
+    if not attacker.contributor:
+        return None
+    from diskret.protect.insiders import insider_judge
+
+    return insider_judge(to_protect, attacker, before)
 
 
 def _price(problem: Problem, pattern: Pattern, suppressed: NDArray[np.bool_]) -> dict[str, float]:

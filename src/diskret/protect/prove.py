@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +13,11 @@ from numpy.typing import NDArray
 from diskret.attack import (
     Attacker,
     Examination,
-    InsidersWithstood,
     JudgedParts,
-    Open,
     Proposals,
     Requirements,
     Targets,
     UnsafeSums,
-    Withstood,
     cell_name,
     examine,
     show_sums,
@@ -31,12 +29,20 @@ from diskret.attack.component import Attacked
 from diskret.attack.earlier_tables import unclaimed_cells
 from diskret.deadline import OutOfTime
 from diskret.errors import ProofError, ProtectionError
-from diskret.protect.insider_repair import everything_around, repaired_against
-from diskret.protect.insiders import InsiderJudge
 from diskret.protect.parts import PartsJudge
-from diskret.protect.revealed_sums import Judge, asking_for, cleared, extended
+from diskret.protect.revealed_sums import (
+    Judge,
+    asking_for,
+    cleared,
+    everything_around,
+    extended,
+)
 from diskret.suppression import Pattern, Problem, propose
 from diskret.tables import Earlier, Publication
+
+if TYPE_CHECKING:
+    from diskret.attack import InsidersWithstood, Open, Withstood
+    from diskret.protect.insiders import InsiderJudge
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
 _REPAIRS = (1, 2, 4)
@@ -234,6 +240,8 @@ def _proven(
                 ]
                 tries += 1
                 before = pattern.suppressed
+                from diskret.protect.insider_repair import repaired_against
+
                 pattern = repaired_against(
                     problem, pattern, told, asked, insiders, published, quickly=tries <= _QUICK
                 )

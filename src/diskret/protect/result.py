@@ -22,17 +22,14 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.protect.editions import since_columns
 from diskret.protect.explanations import explanation_columns
-from diskret.publish.contract import Internal, Look, Memory, Protected, Release
-from diskret.publish.maps import Places
-from diskret.publish.office.tables import fingerprint
-from diskret.publish.pages.public import write_public_report
-from diskret.publish.store.cells import keyed_contributions
 from diskret.rules import Sensitivity
 from diskret.tables import Derived, Difference, Earlier, Published, Table
 from diskret.tables.cells import public_columns, table_columns
 
 if TYPE_CHECKING:
+    from diskret.publish.contract import Internal, Look, Memory, Protected, Release
     from diskret.publish.formats.symbols import SymbolSet
+    from diskret.publish.maps import Places
 
 
 def release_of(
@@ -42,6 +39,9 @@ def release_of(
     memory: Callable[[str], Memory],
 ) -> Release:
     """What is written and recorded of a protected table, whatever the method."""
+    from diskret.publish.contract import Release
+    from diskret.publish.pages.public import write_public_report
+
     return Release(
         public=result.published,
         certificate=result.certificate.public(),
@@ -153,6 +153,10 @@ class Result:
         progress
             Told about the task ``"explain"``.
         """
+        from diskret.publish.contract import Memory
+        from diskret.publish.office.tables import fingerprint
+        from diskret.publish.store.cells import keyed_contributions
+
         found = self.explanations_if_any(explain, progress) if explain else None
 
         def internal(folder: Path, look: Look, certificate: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
 from diskret.errors import InputError, ProofError, ProtectionError
@@ -321,6 +322,19 @@ def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
         )
     )
     return replace(checked_pattern(problem, found), bound=pattern.bound)
+
+
+def everything_around(problem: Problem, pattern: Pattern, cells: NDArray[np.int64]) -> Pattern:
+    """A pattern that hides all that may be hidden and is connected with some cells."""
+    n = len(pattern.suppressed)
+    movable = ~problem.frozen
+    movable[:n] |= pattern.suppressed
+    inside = abs(problem.system.equations) * movable.astype(np.int64)[None]
+    inside = sparse.csr_array(inside)
+    inside.eliminate_zeros()
+    label = csgraph.connected_components(inside.T @ inside, directed=False)[1]
+    around = movable & np.isin(label, label[cells])
+    return replace(pattern, suppressed=pattern.suppressed | around[:n])
 
 
 def _keeping(requirements: Requirements, hidden: NDArray[np.int64]) -> Requirements:

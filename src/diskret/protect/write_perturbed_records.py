@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from diskret.attack.certify_cell_key import check_unseen, unseen_certificate
+from diskret.attack.cell_key_certificate import check_unseen, unseen_certificate
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.engines.contract import PerturbedBlocks
 from diskret.engines.engine import Engine

@@ -7,8 +7,10 @@ they stay empty here, for they would tell limits, which cells are unsafe, and na
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ RESULTS = "results.json"
 CHECKSUMS = "checksums"
 #: The version of ACRO whose files these are like.
 _VERSION = "1.0.1"
+_RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+")
 _SDC: Form = {"summary": {}, "cells": {}}
 _RESULT: Form = {
     **dict.fromkeys(("uid", "status", "type", "command", "summary", "timestamp", "exception"), str),
@@ -109,10 +112,14 @@ def check_public(public: Path) -> list[str]:
     path = public / RESULTS
     content = read_json(path, VerificationError)
     check_form(content, _FORM, str(path), VerificationError)
+    if {*content} != {*_FORM} or not _RELEASE.fullmatch(content["version"]):
+        raise VerificationError(f"{path}: names no version of ACRO, or no results; it was changed")
     named = {RESULTS}
-    for uid, result in content.get("results", {}).items():
-        missing = sorted({*_RESULT} - {*result})
-        if missing or result["uid"] != uid or not result["files"]:
+    for uid, result in content["results"].items():
+        whole = {*result} == {*_RESULT} and all(
+            {*one} == {"name", "sdc"} for one in result["files"]
+        )
+        if not whole or result["uid"] != uid or not result["files"]:
             raise VerificationError(f"{path}: the result {uid!r} lacks a part")
         fixed = {
             "status": ("pass", "review"),
@@ -125,6 +132,8 @@ def check_public(public: Path) -> list[str]:
         for key, values in fixed.items():
             if result[key] not in values:
                 raise VerificationError(f"{path}: {key} of the result {uid!r} was changed")
+        if not _is_time(result["timestamp"]):
+            raise VerificationError(f"{path}: timestamp of the result {uid!r} was changed")
         named |= {one["name"] for one in result["files"]}
     inside = [*public.iterdir(), *(public / CHECKSUMS).iterdir()]
     files = {path for path in inside if path.is_file() and not is_lock(path)} - {public / SIGNED}
@@ -139,6 +148,14 @@ def check_public(public: Path) -> list[str]:
         if said.strip() != digest(public / name):
             raise VerificationError(f"{public}: {name} does not have its checksum: it was changed")
     return [*content["results"]]
+
+
+def _is_time(text: str) -> bool:
+    """Whether this is a time as an event of a result has it: UTC, ISO 8601."""
+    try:
+        return datetime.fromisoformat(text).isoformat(timespec="seconds") == text
+    except ValueError:
+        return False
 
 
 #: What results are called in `results.json`.

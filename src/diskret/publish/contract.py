@@ -10,6 +10,7 @@ functions that nothing but the office's own folder and ledger are given.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -214,6 +215,12 @@ class Protected(Protocol):
     ) -> Release:
         """What is written and recorded of it."""
         ...
+
+
+#: Name and version of any release of the software.
+SOFTWARE = re.compile(
+    r"diskret \d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?", re.ASCII
+)
 
 
 def software() -> str:

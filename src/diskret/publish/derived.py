@@ -8,7 +8,7 @@ from typing import Any
 
 from diskret.errors import InputError
 from diskret.io.from_json import check_form, read_json
-from diskret.publish.digests import CERTIFICATE, digest
+from diskret.publish.digests import CERTIFICATE, digest, is_mark
 from diskret.publish.read import Releases, public_folder
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import same_published
@@ -72,7 +72,7 @@ def read_derived(
             name = source["table"]
             if "files" not in source:
                 inputs.append(tables[name])
-            elif (found := released(name, source["files"], releases)) is None:
+            elif (found := referred(name, source["files"], releases)) is None:
                 return None
             else:
                 inputs.append(found)
@@ -147,6 +147,13 @@ def released(name: str, files: Mapping[str, str], releases: Releases) -> Publish
         ):
             return Published.read(public, name)
     return None
+
+
+def referred(name: str, files: Mapping[str, str], releases: Releases) -> Published | None:
+    """The table that an outline refers to by these digests; `InputError` if they are none."""
+    if {*files} != {*_files(name)} or not all(map(is_mark, files.values())):
+        raise InputError(f"the table {name!r} of another release is not named by its digests")
+    return released(name, files, releases)
 
 
 def listed_files(public: Path, name: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from diskret.errors import InputError
 from diskret.io.from_json import check_form, read_json
-from diskret.publish.derived import listed_files, released
+from diskret.publish.derived import listed_files, referred, released
 from diskret.publish.read import Releases, public_folder
 from diskret.tables import Difference, Published
 from diskret.tables.public_files import STRUCTURE, same_published
@@ -105,7 +105,7 @@ def read_difference(
     table = tables.get(content["table"])
     if table is None:
         raise InputError(f"{path}: names {content['table']!r}, which is no table of this release")
-    before = released(table.name, content["previous"]["files"], releases)
+    before = referred(table.name, content["previous"]["files"], releases)
     return None if before is None else Difference(content["name"], table, before)
 
 

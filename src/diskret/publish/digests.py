@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping
 from os import PathLike
 from pathlib import Path
@@ -37,6 +38,11 @@ def digest(path: str | PathLike[str]) -> str:
     """The SHA-256 digest of a file as hexadecimal text, as ``sha256sum`` prints it."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_mark(text: str) -> bool:
+    """Whether a text can be a digest or a keyed fingerprint."""
+    return re.fullmatch(r"[0-9a-f]{64}", text) is not None
 
 
 def public_digests(folder: str | PathLike[str]) -> dict[str, str]:

@@ -84,7 +84,7 @@ class Known:
         """What contributors leave over in sets `at`, ``(q,)``; `who`, where `used`: ``(q, m)``."""
         own, size = self.shares, np.abs(self.shares.value)
         entry, there = self.entries(at, who, used)
-        inside = np.where(there, size[entry], 0).sum(axis=1)
+        inside = added(size, entry, there)
         number = who.shape[1]
         top = self._outside(self._order, at, entry, there, number + self.kept)[:, : self.kept]
         largest = self._outside(self._protected, at, entry, there, number + 1)[:, :1]
@@ -95,7 +95,7 @@ class Known:
             inside,
             there.sum(axis=1),
             top,
-            asked > np.where(there, own.asked[entry], 0).sum(axis=1),
+            asked > added(own.asked, entry, there),
             self.frequency,
             self.decimals,
         )
@@ -109,7 +109,7 @@ class Known:
         listed = np.bincount(own.at, minlength=len(own.size))
         unlisted = np.where(own.number < 0, 0, own.number - listed)
         known = np.bincount(own.at[own.protected], minlength=len(own.size))
-        mine = np.where(there, own.protected[entry], 0).sum(axis=1)
+        mine = added(own.protected, entry, there)
         return (known[at] > mine) | (unlisted[at] > 0) | (own.number[at] < 0)
 
     def entries(
@@ -127,7 +127,7 @@ class Known:
     @cached_property
     def _names(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         names, number = np.unique(self.shares.who, return_inverse=True)
-        return names, self.shares.at * max(len(names), 1) + number
+        return names, self.shares.at * len(names) + number
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
@@ -159,6 +159,17 @@ class Known:
         return -np.sort(-size, axis=1)
 
 
+def added(
+    values: NDArray[np.int64] | NDArray[np.bool_],
+    entry: NDArray[np.int64],
+    there: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """The sum of what the entries of each question have that are there, ``(q,)``; see `entries`."""
+    found = np.zeros(there.shape, dtype=np.int64)
+    found[there] = values[entry[there]]  # there may be no entries at all
+    return found.sum(axis=1)
+
+
 @dataclass(frozen=True, eq=False)
 class Judged:
     """One rule, what it finds unsafe, where it holds, and what it looks at."""
@@ -187,7 +198,7 @@ class Judged:
         factor = 10**more
         finer = left.times(factor, left.decimals + more)
         found = np.maximum(self.rule.for_insiders(finer, self.unsafe[at]), 0)
-        shown = np.where(of[at] > 0, share_of(found, of[at] * factor, size[at]), size[at])
+        shown = share_of(found, of[at] * factor, size[at])
         return np.where(found > 0, np.maximum(shown, 1), 0)
 
 

@@ -12,7 +12,7 @@ from diskret.errors import InputError
 from diskret.parameters import Names, Percentage, Whole
 from diskret.rules.contributions import compared
 from diskret.rules.parents import NO_PARENT, smallest_parent
-from diskret.rules.percentages import percent_of
+from diskret.rules.percentages import LARGEST, percent_of
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
 from diskret.tables import Table
 
@@ -35,7 +35,7 @@ class MarginalValue(Joinable):
     Parameters
     ----------
     distance
-        A whole number ≥ 0. Confidential.
+        A whole number from 0 to 2 to the 62. Confidential.
     variables
         Names of the variables along which totals are compared; None: all.
     strict
@@ -64,7 +64,7 @@ class MarginalValue(Joinable):
     [False, True, False, False]
     """
 
-    distance: Annotated[int, Whole(0)] = 1
+    distance: Annotated[int, Whole(0, LARGEST)] = 1
     variables: Annotated[Sequence[str], Names(some=True, alone=False)] | None = None
     strict: bool = False
     range: Annotated[float, Percentage()] = 10

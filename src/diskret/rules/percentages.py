@@ -34,7 +34,7 @@ def percentage(value: float | int | str | Fraction, name: str) -> Fraction:
 def linear(terms: list[tuple[int, NDArray[np.int64]]]) -> NDArray[np.object_] | NDArray[np.int64]:
     """The sum of integer multiples of integer arrays, in 64 bits where that suffices."""
     bound = sum(abs(factor) * int(np.abs(array).max(initial=0)) for factor, array in terms)
-    if bound < 2**62:
+    if bound < LARGEST:
         return sum((factor * array for factor, array in terms), np.int64(0))  # type: ignore[return-value]
     return sum((factor * array.astype(object) for factor, array in terms), 0)  # type: ignore[return-value]
 
@@ -47,7 +47,9 @@ def percent_of(
     return ceil_divide(linear([(share.numerator, values)]), share.denominator)
 
 
-def ceil_divide(numerator: NDArray[np.object_] | NDArray[np.int64], by: int) -> NDArray[np.int64]:
+def ceil_divide(
+    numerator: NDArray[np.object_] | NDArray[np.int64], by: int | NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Quotients of integers rounded up."""
     quotient = -(-numerator // by)
     if quotient.dtype == object and quotient.size and np.abs(quotient).max() >= LARGEST:

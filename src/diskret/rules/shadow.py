@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.rules.apriori import Apriori
+from diskret.rules.percentages import LARGEST, ceil_divide
 from diskret.rules.sensitivity import Joinable, Rule, Sensitivity, parts, rank
 from diskret.tables import Measure, Table
 
@@ -125,7 +126,7 @@ class Shadow(Joinable):
         out = np.zeros(table.shape, dtype=np.int64)
         asked = found.unsafe & (level > 0)
         size, of = table.measure.magnitude[asked], shadow.magnitude[asked]
-        out[asked] = np.maximum(np.where(of > 0, share_of(level[asked], of, size), size), 1)
+        out[asked] = np.maximum(share_of(level[asked], of, size), 1)
         return out
 
 
@@ -165,10 +166,8 @@ def more_decimals(size: NDArray[np.int64]) -> int:
 def share_of(
     level: NDArray[np.int64], of: NDArray[np.int64], size: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """``level / of`` of a size, rounded up, exact without leaving int64 where that suffices."""
-    by = np.maximum(of, 1)
+    """``level / of`` of a size, rounded up and exact; all of it where `of` is 0, without shares."""
+    level, of = np.where(of > 0, level, 1), np.maximum(of, 1)
     largest = int(level.max(initial=0)) * int(size.max(initial=0))
-    if largest < 2**62:
-        return -(-level * size // by)
-    exact = -(-level.astype(object) * size.astype(object) // by.astype(object))
-    return exact.astype(np.int64)
+    kind = np.int64 if largest < LARGEST else object
+    return ceil_divide(level.astype(kind) * size.astype(kind), of)

@@ -28,8 +28,11 @@ _COLD = 0.2
 _FAITHFUL = 30
 #: Tables of one variable weigh at least so much more than others.
 _LIGHT = 3.0
-#: Neighbours in the order of a sweep that a row is changed together with.
-_WINDOW = 6
+#: Next rows in the order of a sweep among which a row looks for those that lie near it.
+_WINDOW = 64
+#: Of these it is changed together with the nearest ones: so many, and more once new combinations
+#: may come up, because then each has several values to exchange.
+_PARTNERS, _PARTNERS_NEW = 3, 6
 #: Rows that are looked at together, at least and at most, and how many times more in parallel.
 _LEAST, _BLOCK, _PARTS = 64, 1024, 8
 #: Cells must not deviate by nearly as much as is told apart; this times the minimum is kept free.
@@ -59,9 +62,9 @@ class _Phase(NamedTuple):
 
 
 #: Without new combinations: tables of one variable are repaired when the others hardly move.
-_ALONE = _Phase((1.2, 0.05), (1.0, 0.4), (0.007, 0.5), 0.75)
+_ALONE = _Phase((1.8, 0.05), (1.0, 0.4), (0.007, 0.5), 0.75)
 #: With new ones, before they come up: a value that is gone then cannot come back.
-_BEFORE = _Phase((1.2, 0.03), (1.0, 0.5), (0.007, 0.25))
+_BEFORE = _Phase((1.8, 0.03), (1.0, 0.5), (0.02, 0.5))
 #: And afterwards: exchanges leave most tables of one variable as they are, and records are handed
 #: over at first, so that these tables come first and stay.
 _NEW = _Phase((0.05, 0.01), (0.7, 0.3), (0.5, 0.1), own=(0.5, 0.3))
@@ -180,7 +183,7 @@ class Run:
         self, values: NDArray[np.unsignedinteger], count: NDArray[np.integer], sign: int
     ) -> None:
         """Add combinations to the states of their cells, or take them away."""
-        _kernels().add_counts(values, count, sign, self.laid.maps, self.state)
+        _place_kernels().add_counts(values, count, sign, self.laid.maps, self.state)
         if len(self.laid.sums):
             _sum_kernels().sum_counts(values, count, sign, self.laid.sums.maps, self.off)
 
@@ -258,9 +261,16 @@ class Run:
         self.rates = np.ones(4)
 
     def _sweep(self, costs: Potential, heat: float, pool: ThreadPoolExecutor) -> None:
-        """Go through all rows once: propose in parallel, carry out one after the other."""
+        """Go through the rows once: propose in parallel, carry out one after the other.
+
+        Rows that are gone can only come back by a change of more records than the minimum, so they
+        take part as often as those are worth while.
+        """
         number = sum(self.sweeps) + 1
-        order = _order(self.values, self.laid, self._draws(number))
+        draws = self._draws(number)
+        drawn = draws.random(len(self.count), dtype=np.float32) < self.rates[2]
+        rows = np.flatnonzero((self.count > 0) | drawn)
+        order = rows[_order(self.values, rows, self.laid, draws)]
         tried = np.zeros((self.parts, 4), dtype=np.int64)
         done = np.zeros(4, dtype=np.int64)
         for low in range(0, len(order), self.block * self.parts):
@@ -293,19 +303,20 @@ class Run:
         seed = int(self._draws(number, first + 1).integers(1 << 62))
         rows_now = self.values, self.count, self.cap
         now = self.problem.minimum, self.laid.maps, self.state
-        price = costs.slope, costs.energy, costs.growth, heat
+        price = costs.slope, costs.against, costs.energy, costs.growth, heat
         sums = self.laid.sums.maps, self.off, costs.sums
+        near = _WINDOW, _PARTNERS_NEW if self.rates[3] else _PARTNERS
         space = room.index, room.moves, room.limits, tried[part]
         return int(
             _kernels().propose(
-                rows, *rows_now, *now, *price, *sums, _WINDOW, self.rates, seed, *space
+                rows, *rows_now, *now, *price, *sums, *near, self.rates, seed, *space
             )
         )
 
     def _carry_out(self, part: int, found: int, costs: Potential, done: NDArray[np.int64]) -> None:
         room = self.room[part]
         now = self.values, self.count, self.problem.minimum, self.laid.maps, self.state
-        price = costs.slope, costs.energy, costs.growth
+        price = costs.slope, costs.against, costs.energy, costs.growth
         sums = self.laid.sums.maps, self.off, costs.sums
         _kernels().carry_out(found, room.moves, room.limits, *now, *price, *sums, done)
 
@@ -336,7 +347,7 @@ class _Room:
 
     @classmethod
     def of(cls, rows: int, tables: int) -> _Room:
-        most = rows * (2 * _WINDOW + 1)
+        most = rows * (2 * _PARTNERS_NEW + 1)
         return cls(
             np.empty((rows, tables), dtype=np.int32),
             np.empty((most, 4), dtype=np.int64),
@@ -354,19 +365,22 @@ def _towards(ends: tuple[float, float], share: float) -> float:
 
 
 def _order(
-    values: NDArray[np.unsignedinteger], laid: Layout, draws: np.random.Generator
+    values: NDArray[np.unsignedinteger],
+    rows: NDArray[np.intp],
+    laid: Layout,
+    draws: np.random.Generator,
 ) -> NDArray[np.intp]:
-    """Rows sorted by the groups in a drawn order, those of many tables rather first."""
+    """Places of rows sorted by the groups in a drawn order, those of many tables rather first."""
     width = laid.maps.width
     drawn = np.argsort(draws.exponential(size=len(width)) / np.maximum(laid.weight, 1))
-    key = np.zeros(len(values), dtype=np.uint64)
+    key = np.zeros(len(rows), dtype=np.uint64)
     room = 64
     for g in drawn.tolist():
         bits = int(width[g] - 1).bit_length()
         if bits > room:
             break
         key <<= np.uint64(bits)
-        key |= values[:, g]
+        key |= values[:, g][rows]
         room -= bits
     return np.argsort(key, kind="stable")
 
@@ -376,6 +390,12 @@ def _kernels():  # pyright: ignore[reportUnknownParameterType]
     from diskret.safe import search_kernels
 
     return search_kernels
+
+
+def _place_kernels():  # pyright: ignore[reportUnknownParameterType]
+    from diskret.safe import place_kernels
+
+    return place_kernels
 
 
 def _sum_kernels():  # pyright: ignore[reportUnknownParameterType]

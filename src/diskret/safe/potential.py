@@ -16,14 +16,16 @@ from diskret.safe.sums import SumPrices
 class Potential:
     """Costs of deviations for each state of a cell; see `diskret.safe.layout.Layout.rest`.
 
-    `slope`: parts of what a change of the deviation costs, ``(states, 4)``, int32: factors of e, of
-        e², and of `growth` at e and at -e.
+    `slope`: parts of what a change of the deviation costs, ``(states, 4)``: factors of e, of
+        e², and of `growth` at e and at -e. Whole numbers, so that no sum depends on its order.
+    `against`: the same for a change by -e.
     `energy`: the cost itself, ``(states,)``, int32.
     `growth`: ``exp(s · e) - 1`` for e from -far to far, ``(2 · far + 1,)``.
     `sums`: costs of cells that are sums.
     """
 
-    slope: NDArray[np.int32]
+    slope: NDArray[np.float64]
+    against: NDArray[np.float64]
     energy: NDArray[np.int32]
     growth: NDArray[np.float64]
     sums: SumPrices
@@ -63,9 +65,10 @@ def potential(
         slope[k] = np.stack([2 * weight * d / unit, weight / unit**2 + 0 * d, up, down], axis=1)
         energy[k] = np.minimum((weight * d**2 + up + down) * SCALE, NEVER)
         energy[k, np.abs(np.arange(-half, half)) >= half - 2 * far] = NEVER
-    slope = np.clip(np.rint(slope * SCALE), -NEVER, NEVER)
+    slope = np.clip(np.rint(slope * SCALE), -NEVER, NEVER).reshape(-1, 4)
     return Potential(
-        slope.reshape(-1, 4).astype(np.int32),
+        slope,
+        slope[:, [0, 1, 3, 2]] * [-1, 1, 1, 1],
         np.rint(energy).ravel().astype(np.int32),
         np.exp(STEEP * np.arange(-far, far + 1) / unit) - 1,
         laid.sums.prices(unit, wall, margin),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from diskret.kernel import kernel
+from diskret.safe.place_kernels import nearest, place
 from diskret.safe.sums_kernels import sum_alone, sum_exchanged, sum_handed, sum_place
 
 _UNIT = 1.0 / 9007199254740992.0
@@ -35,29 +36,6 @@ def _seeded(seed):
 
 
 @kernel
-def _place(row, values, maps, index):
-    """Cells of a combination in all tables."""
-    for t in range(len(maps.base)):
-        index[t] = maps.base[t]
-    for g in range(len(maps.width)):
-        start, size = maps.first[g], maps.first[g + 1] - maps.first[g]
-        key = maps.key_first[g] + values[row, g] * size
-        for p in range(size):
-            index[maps.tables[start + p]] += maps.key[key + p]
-
-
-@kernel
-def add_counts(values, count, sign, maps, state):
-    """Add the counts of combinations to the states of their cells."""
-    index = np.empty(len(maps.base), dtype=np.int32)
-    for row in range(len(count)):
-        if count[row]:
-            _place(row, values, maps, index)
-            for t in range(len(index)):
-                state[index[t]] += sign * count[row]
-
-
-@kernel
 def start(order, values, original, minimum, maps, slope, state, sums, off, prices, count):
     """Each combination in turn becomes 0 or frequent enough, whichever costs its cells less."""
     index = np.empty(len(maps.base), dtype=np.int32)
@@ -65,7 +43,7 @@ def start(order, values, original, minimum, maps, slope, state, sums, off, price
     cell, amount = np.empty(several, dtype=np.int64), np.empty(several, dtype=np.int64)
     for row in order:
         sum_place(row, -1, 0, values, sums, cell, amount)
-        _place(row, values, maps, index)
+        place(row, values, maps, index)
         first, second = 0, 0
         for t in range(len(index)):
             s = state[index[t]]
@@ -98,9 +76,9 @@ def _drawn(random):
 @kernel
 def _alone(one, state, slope):
     """Powers of the deviations of a combination's cells, summed up."""
-    linear, square, up, down = 0, 0, 0, 0
+    linear, square, up, down = 0.0, 0.0, 0.0, 0.0
     for t in range(len(one)):
-        s = state[np.uintp(one[t])]
+        s = np.uintp(state[np.uintp(one[t])])
         linear += slope[s, 0]
         square += slope[s, 1]
         up += slope[s, 2]
@@ -109,17 +87,24 @@ def _alone(one, state, slope):
 
 
 @kernel
-def _apart(one, two, state, slope):
-    """The same for the cells that two combinations do not share; those of `two` count less."""
-    linear, square, up, down = 0, 0, 0, 0
+def _apart(one, two, state, slope, against, unlike):
+    """The same for the cells that two combinations do not share; those of `two` count less.
+
+    unlike: space for their tables. Whether a cell is shared cannot be foretold, and a wrong guess
+    takes a processor longer than a list.
+    """
+    n = 0
     for t in range(len(one)):
-        a, b = one[t], two[t]
-        if a != b:
-            s, u = state[np.uintp(a)], state[np.uintp(b)]
-            linear += slope[s, 0] - slope[u, 0]
-            square += slope[s, 1] + slope[u, 1]
-            up += slope[s, 2] + slope[u, 3]
-            down += slope[s, 3] + slope[u, 2]
+        unlike[np.uintp(n)] = t
+        n += one[t] != two[t]
+    linear, square, up, down = 0.0, 0.0, 0.0, 0.0
+    for p in range(n):
+        t = np.uintp(unlike[np.uintp(p)])
+        s, u = np.uintp(state[np.uintp(one[t])]), np.uintp(state[np.uintp(two[t])])
+        linear += slope[s, 0] + against[u, 0]
+        square += slope[s, 1] + against[u, 1]
+        up += slope[s, 2] + against[u, 2]
+        down += slope[s, 3] + against[u, 3]
     return linear, square, up, down
 
 
@@ -180,7 +165,10 @@ def _chance(cost, heat):
 def _handed(
     apart, a, b, most_a, most_b, minimum, growth, cell, amount, off, prices, heat, draw, costs
 ):
-    """How many records the second row hands to the first, drawn by their costs; and the cost."""
+    """How many records the second row hands to the first, drawn by their costs; and the cost.
+
+    costs: space for what each number costs, and how often it is drawn.
+    """
     far = len(growth) // 2
     lowest, highest = max(-far, -a), min(far, b)
     least = 0.0
@@ -194,16 +182,17 @@ def _handed(
         else:
             cost = _cost(apart, e, growth)
             cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
-        costs[e - lowest] = cost
+        costs[0, e - lowest] = cost
         least = min(least, cost)
     total = 0.0
     for k in range(highest - lowest + 1):
-        total += _chance(costs[k] - least, heat)
+        costs[1, k] = _chance(costs[0, k] - least, heat)
+        total += costs[1, k]
     draw *= total
     for k in range(highest - lowest + 1):
-        draw -= _chance(costs[k] - least, heat)
+        draw -= costs[1, k]
         if draw < 0:
-            return k + lowest, costs[k]
+            return k + lowest, costs[0, k]
     return 0, 0.0
 
 
@@ -225,6 +214,7 @@ def propose(
     maps,
     state,
     slope,
+    against,
     energy,
     growth,
     heat,
@@ -232,6 +222,7 @@ def propose(
     off,
     prices,
     window,
+    partners,
     rates,
     seed,
     index,
@@ -239,20 +230,28 @@ def propose(
     limits,
     tried,
 ):
-    """Changes of neighbouring rows that seem worth while; nothing is changed.
+    """Changes that seem worth while, of rows that lie near each other; nothing is changed.
 
+    A row is changed alone, or with those `partners` of the next `window` rows that lie nearest.
     moves: row, partner, group (-1: records), amount. A row that is its own partner changes alone.
     """
     groups = len(maps.width)
     far = len(growth) // 2
     differ = np.empty(groups, dtype=np.int64)
-    costs = np.empty(2 * far + 1, dtype=np.float64)
+    unlike = np.empty(len(maps.base) + 1, dtype=np.int32)
+    costs = np.empty((2, 2 * far + 1), dtype=np.float64)
     several = len(sums.base)
     cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
     random = _seeded(seed)
     found = 0
+    own, weight = np.empty((len(rows), groups), dtype=np.int32), np.empty(groups, dtype=np.int32)
+    near, away = np.empty(partners, dtype=np.int64), np.empty(partners, dtype=np.int32)
+    for g in range(groups):
+        weight[g] = maps.first[g + 1] - maps.first[g] + sums.first[g + 1] - sums.first[g]
     for i in range(len(rows)):
-        _place(rows[i], values, maps, index[i])
+        place(rows[i], values, maps, index[i])
+        for g in range(groups):
+            own[i, g] = values[rows[i], g]
     for i in range(len(rows)):
         r, one = rows[i], index[i]
         a = count[r]
@@ -271,8 +270,8 @@ def propose(
                 random = _step(random)
                 if _worth(cost, heat, _drawn(random)):
                     found = _noted(found, r, r, -1, e, cost, moves, limits)
-        for w in range(1, min(window + 1, len(rows) - i)):
-            q, two = rows[i + w], index[i + w]
+        for w in range(nearest(i, own, weight, window, near, away)):
+            q, two = rows[near[w]], index[near[w]]
             b = count[q]
             if a + b == 0:
                 continue
@@ -297,9 +296,9 @@ def propose(
                             found = _noted(found, r, q, g, 0, cost, moves, limits)
             kind = 1 if a + b > 2 * minimum and a >= minimum and b >= minimum else 2
             random = _step(random)
-            if _drawn(random) >= rates[kind]:
+            if a > 0 and b > 0 and _drawn(random) >= rates[kind]:  # else drawn for the sweep
                 continue
-            apart = _apart(one, two, state, slope)
+            apart = _apart(one, two, state, slope, against, unlike)
             if apart[1] == 0 and not several:  # they share all cells
                 continue
             if several:
@@ -333,6 +332,7 @@ def carry_out(
     maps,
     state,
     slope,
+    against,
     energy,
     growth,
     sums,
@@ -345,13 +345,14 @@ def carry_out(
     far = len(growth) // 2
     one = np.empty(tables, dtype=np.int32)
     two = np.empty(tables, dtype=np.int32)
+    unlike = np.empty(tables + 1, dtype=np.int32)
     several = len(sums.base)
     cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
     for i in range(found):
         r, q, g, e = moves[i, 0], moves[i, 1], moves[i, 2], moves[i, 3]
         a, b = count[r], count[q]
-        _place(r, values, maps, one)
-        _place(q, values, maps, two)
+        place(r, values, maps, one)
+        place(q, values, maps, two)
         sum_place(r, -1, 0, values, sums, cell[0], amount[0])
         sum_place(q, -1, 0, values, sums, cell[1], amount[1])
         if r == q:
@@ -369,7 +370,7 @@ def carry_out(
         elif g < 0:
             if not (_fits(a + e, minimum) and _fits(b - e, minimum)):
                 continue
-            cost = _cost(_apart(one, two, state, slope), e, growth)
+            cost = _cost(_apart(one, two, state, slope, against, unlike), e, growth)
             cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
             if cost > limits[i]:
                 continue

@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.engines import LeafQuestion
 from diskret.io import DataFile, PostgresTable
 from diskret.io.arrays import from_lists
+
+if TYPE_CHECKING:
+    from diskret.engines import LeafQuestion
 
 
 @dataclass(frozen=True, eq=False)

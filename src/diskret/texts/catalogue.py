@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from numbers import Integral
+from string import Formatter
 from typing import Any
 
 from diskret.errors import InputError
@@ -76,6 +77,23 @@ class Statement:
         """
         return cls(catalogue, key, tuple(blanks.items()))
 
+    def blanks_in(self, text: str) -> dict[str, str] | None:
+        """What fills the blanks of this text where it reads like that; None if it does not.
+
+        >>> Statement("report", "value").blanks_in("Value of region")
+        >>> Statement("certificates", "microdata.l-diversity").blanks_in(
+        ...     "Records that agree in the keys show different values of income, job."
+        ... )
+        {'names': 'income, job'}
+        """
+        form, known = "", set[str]()
+        for said, name, *_ in Formatter().parse(words_in("en", self.catalogue)[self.key]):
+            again = f"(?P={name})" if name in known else f"(?P<{name}>.+)"
+            form += re.escape(said) + (again if name else "")
+            known |= {name} if name else set()
+        found = re.fullmatch(form, text, re.DOTALL)
+        return None if found is None else found.groupdict()
+
     @property
     def en(self) -> str:
         """The sentence in English."""
@@ -111,6 +129,8 @@ def check_language(language: str) -> None:
 @cache
 def words_in(language: str, *catalogues: str) -> Words:
     """The texts of some catalogues in a language; of a key in several the last one's holds."""
+    import tomllib
+
     check_language(language)
     texts: dict[str, str | Mapping[str, str]] = {}
     for name in catalogues:

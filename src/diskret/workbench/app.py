@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ from fastapi import Body, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
 from diskret.errors import DiskretError
+from diskret.publish.pages.served import page_parts
 from diskret.texts import LANGUAGES, words_in
 from diskret.texts.messages import translated
 from diskret.workbench.bench import Bench
@@ -17,13 +17,6 @@ from diskret.workbench.desks import act, desk_told, result_told
 from diskret.workbench.draft import draft_text
 from diskret.workbench.forms import forms
 from diskret.workbench.places import inside, listed
-
-_KINDS = {
-    ".html": "text/html",
-    ".svg": "image/svg+xml",
-    ".css": "text/css",
-    ".js": "text/javascript",
-}
 
 #: The body of a request, and what is answered.
 Given = Annotated[dict[str, Any], Body()]
@@ -48,19 +41,18 @@ def application(bench: Bench) -> FastAPI:
 
 
 def _add_page(app: FastAPI) -> None:
-    page = files("diskret.workbench").joinpath("page")
+    known = page_parts("diskret.workbench")
 
     @app.get("/")
     def start() -> Response:
-        return Response(page.joinpath("index.html").read_bytes(), media_type="text/html")
+        return part("index.html")
 
     @app.get("/page/{name}")
     def part(name: str) -> Response:
-        known = {one.name: one for one in page.iterdir()}
-        kind = _KINDS.get("." + name.rpartition(".")[2])
-        if name not in known or kind is None:
+        if name not in known:
             return Response(status_code=404)
-        return Response(known[name].read_bytes(), media_type=kind)
+        content, kind = known[name]
+        return Response(content.read_bytes(), media_type=kind)
 
     @app.get("/api/words/{language}")
     def words(language: str) -> Told:

@@ -2,6 +2,6 @@
 
 from diskret.attack.microdata.certificate import MicrodataCertificate
 from diskret.attack.microdata.certify import certify, claims_shown
-from diskret.attack.microdata.certify_safe import certify_safe, safe_claimed
+from diskret.attack.microdata.certify_safe import certify_safe, safe_says
 
-__all__ = ["MicrodataCertificate", "certify", "certify_safe", "claims_shown", "safe_claimed"]
+__all__ = ["MicrodataCertificate", "certify", "certify_safe", "claims_shown", "safe_says"]

@@ -1,8 +1,8 @@
-"""The certificate of released microdata, and its sentences."""
+"""The certificate of released microdata, and what the office reads of each claim."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,12 +16,11 @@ from diskret.attack.microdata.claims import (
     KAnonymity,
     KMap,
     LDiversity,
-    Missing,
-    NoIdentifiers,
     RiskBelow,
     TCloseness,
 )
 from diskret.attack.microdata.leaving import Leaving
+from diskret.attack.microdata.said import listed, variables
 from diskret.texts import Figure, Statement, check_language, in_languages, sentence
 
 FAMILY = "microdata"
@@ -96,57 +95,6 @@ class MicrodataCertificate:
         return in_languages((*self.claimed, *self.checked, *self.not_claimed))[language]
 
 
-#: Claims about what the records that agree in the keys show.
-_ABOUT_VALUES = (LDiversity, TCloseness, AlphaK, BetaLikeness, DeltaDisclosure)
-
-#: Said of every file.
-NO_IDENTIFIERS = sentence("microdata.no identifiers")
-_RISK = sentence("microdata.risk")
-_EXPECTED = sentence("microdata.expected")
-_POPULATION = sentence("microdata.population")
-_READ_AS: dict[Missing, Statement] = {
-    "wildcard": sentence("microdata.missing wildcard"),
-    "category": sentence("microdata.missing category"),
-    "conservative": sentence("microdata.missing conservative"),
-}
-_BEYOND_KEYS = sentence("microdata.beyond the keys")
-_ATTRIBUTES = sentence("microdata.attributes")
-_NUMERIC = sentence("microdata.numeric")
-_MINIMALITY = sentence("microdata.minimality")
-_MISSING_MEANS = sentence("microdata.missing removed")
-_ESTIMATED = sentence("microdata.estimated")
-
-
-def claimed(
-    file: Leaving, claims: Sequence[Claim], figures: Sequence[Mapping[str, Any]]
-) -> tuple[Statement, ...]:
-    """What any reader may know: names k, keys and what can be counted, no other parameter."""
-    said = [NO_IDENTIFIERS]
-    for claim, found in zip(claims, figures, strict=True):
-        said.append(_public(file, claim))
-        if isinstance(claim, KAnonymity) and found["unlike"]:
-            said.append(_unlike(claim, found))
-    said += [_READ_AS[claim.missing] for claim in claims if not isinstance(claim, NoIdentifiers)]
-    return _once(said)
-
-
-def not_claimed(
-    file: Leaving, claims: Sequence[Claim], numeric: Sequence[str]
-) -> tuple[Statement, ...]:
-    """What nobody should expect."""
-    said = [_BEYOND_KEYS]
-    if not any(isinstance(claim, _ABOUT_VALUES) for claim in claims):
-        said.append(_ATTRIBUTES)
-    if any(name in file.table.column_names for name in numeric):
-        said.append(_NUMERIC)
-    said.append(_MINIMALITY)
-    if any(getattr(claim, "missing", None) == "wildcard" for claim in claims):
-        said.append(_MISSING_MEANS)
-    if any(isinstance(claim, RiskBelow | ExpectedBelow) for claim in claims):
-        said.append(_ESTIMATED)
-    return _once(said)
-
-
 def checked(file: Leaving, claim: Claim, figures: Mapping[str, Any]) -> Statement:
     """What was counted, with parameters, for the office."""
     if isinstance(claim, KAnonymity):
@@ -190,7 +138,7 @@ def checked(file: Leaving, claim: Claim, figures: Mapping[str, Any]) -> Statemen
         "microdata.claim counted",
         claim=Figure(_described(claim)),
         records=file.n,
-        names=_listed(variables(file, claim)),
+        names=listed(variables(file, claim)),
     )
 
 
@@ -265,44 +213,8 @@ def refused(
             f"{claim.rate:g}; suppress values or recode keys first, or allow more"
         )
     return (
-        f"{start}break {_described(claim)} of {_listed(variables(file, claim))}, e.g. rows {rows}; "
+        f"{start}break {_described(claim)} of {listed(variables(file, claim))}, e.g. rows {rows}; "
         "recode keys or combine sensitive values first, or claim less"
-    )
-
-
-def variables(file: Leaving, claim: Claim) -> tuple[str, ...]:
-    """The sensitive variables a claim is about."""
-    return getattr(claim, "sensitive", None) or file.sensitive
-
-
-def _public(file: Leaving, claim: Claim) -> Statement:
-    if isinstance(claim, KAnonymity):
-        names = _listed(claim.keys or file.keys)
-        if claim.size is None:
-            return sentence("microdata.k-anonymity", names=names, k=int(claim.k))
-        return sentence(
-            "microdata.k-anonymity of some", size=str(claim.size), names=names, k=int(claim.k)
-        )
-    if isinstance(claim, RiskBelow):
-        return _RISK
-    if isinstance(claim, ExpectedBelow):
-        return _EXPECTED
-    if isinstance(claim, KMap):
-        return _POPULATION
-    if isinstance(claim, NoIdentifiers):
-        return NO_IDENTIFIERS
-    names = _listed(variables(file, claim))
-    if isinstance(claim, LDiversity):
-        return sentence("microdata.l-diversity", names=names)
-    return sentence("microdata.frequencies limited", names=names)
-
-
-def _unlike(claim: KAnonymity, found: Mapping[str, Any]) -> Statement:
-    return sentence(
-        "microdata.unlike with gaps",
-        unlike=found["unlike"],
-        lean=found["lean_on_gaps"],
-        k=int(claim.k),
     )
 
 
@@ -321,11 +233,3 @@ def _described(claim: Claim) -> str:
     if isinstance(claim, DeltaDisclosure):
         return f"δ-disclosure privacy (δ = {claim.delta:g})"
     return type(claim).__name__
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
-
-
-def _once(said: Sequence[Statement]) -> tuple[Statement, ...]:
-    return tuple(dict.fromkeys(said))

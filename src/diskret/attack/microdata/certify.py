@@ -12,20 +12,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
-from diskret.attack.microdata.certificate import (
-    MicrodataCertificate,
-    checked,
-    claimed,
-    not_claimed,
-    refused,
-)
+from diskret.attack.microdata.certificate import MicrodataCertificate, checked, refused
 from diskret.attack.microdata.check import check
 from diskret.attack.microdata.claims import Claim, KAnonymity, Missing, NoIdentifiers
 from diskret.attack.microdata.leaving import Leaving, Modelled, Numbers, numbers
+from diskret.attack.microdata.said import Open, claimed, not_claimed
 from diskret.errors import InputError, ProofError
 from diskret.io.columns import column
 
 _EXAMPLES = 3
+_NOTHING = Open()
 
 
 def certify(
@@ -38,12 +34,12 @@ def certify(
     household: ArrayLike | pa.ChunkedArray | None = None,
     original: pa.Table | None = None,
     sensitive: Sequence[str] = (),
-    numeric: Sequence[str] = (),
     identifiers: Sequence[str] = (),
     orders: Mapping[str, Sequence[Any]] | None = None,
     means_missing: Mapping[str, Sequence[str]] | None = None,
     models: Mapping[Missing, Modelled] | None = None,
     together: bool = False,
+    left: Open = _NOTHING,
 ) -> MicrodataCertificate:
     """Check every claim on the values as they leave, and say what holds.
 
@@ -65,8 +61,8 @@ def certify(
         Household of each record, ``(n,)``, in the same order; a record without one is its own.
     original
         The records before protection, in any order, with the identifiers.
-    sensitive, numeric
-        Names of sensitive and of numeric variables of `table`.
+    sensitive
+        Names of sensitive variables of `table`.
     identifiers
         Names of direct identifiers of `original`.
     orders
@@ -80,6 +76,8 @@ def certify(
     together
         Whether the file is a sample in which households were drawn whole, so that a household
         counts as one draw in these estimates.
+    left
+        What the choice of columns and records leaves open, for what is not claimed.
 
     Raises
     ------
@@ -127,10 +125,11 @@ smaller k
             rows = ", ".join(f"{row + 1:,}" for row in found.failing[:_EXAMPLES])
             raise ProofError(refused(file, claim, len(found.failing), rows, found.figures))
         figures.append({"claim": type(claim).__name__, **_parameters(claim), **found.figures})
+    said = claimed(file, asked, figures)
     return MicrodataCertificate(
         name,
-        claimed=claimed(file, asked, figures),
-        not_claimed=not_claimed(file, asked, numeric),
+        claimed=said,
+        not_claimed=not_claimed(said, left),
         checked=tuple(
             checked(file, claim, found)
             for claim, found in zip(asked, figures, strict=True)

@@ -13,10 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.attack.microdata.certificate import NO_IDENTIFIERS, SAFE, MicrodataCertificate
+from diskret.attack.microdata.certificate import SAFE, MicrodataCertificate
 from diskret.attack.microdata.certify import refuse_identifiers
 from diskret.attack.microdata.claims import Safe
 from diskret.attack.microdata.leaving import Leaving
+from diskret.attack.microdata.said import NO_IDENTIFIERS
 from diskret.errors import InputError, ProofError
 from diskret.tables.counted import Combined, ComparedCounts, TableCounts, combined, compare_counts
 from diskret.tables.lists import each, table_lists
@@ -92,10 +93,11 @@ than 5 times, e.g. ('N'): 4; protect the file anew with minimum=5, or claim a sm
     found = check_tables(name, file, claim, original)
     shown = _shown(claim, found)
     cells, total = int(found.cells.sum()), int(found.total.sum())
+    claimed, not_claimed = safe_says(shown)
     return MicrodataCertificate(
         name,
-        claimed=(NO_IDENTIFIERS, *safe_claimed(shown)),
-        not_claimed=_NOT_CLAIMED,
+        claimed=claimed,
+        not_claimed=not_claimed,
         checked=_checked(claim, found, len(file.count)),
         shown=shown,
         figures={
@@ -114,10 +116,13 @@ than 5 times, e.g. ('N'): 4; protect the file anew with minimum=5, or claim a sm
     )
 
 
-def safe_claimed(shown: Mapping[str, Any]) -> tuple[Statement, ...]:
-    """What a public certificate claims that shows these figures."""
+def safe_says(
+    shown: Mapping[str, Any],
+) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    """What a public certificate claims that shows these figures, and what it does not."""
     number = len(each(table_lists(shown["tables"])))
     said = [
+        NO_IDENTIFIERS,
         sentence("safe.minimum", minimum=Figure(f"{shown['minimum']:,}")),
         _ADDITIVE,
     ]
@@ -125,7 +130,7 @@ def safe_claimed(shown: Mapping[str, Any]) -> tuple[Statement, ...]:
         said.append(
             sentence("safe.deviations", tables=number, largest=Figure(f"{shown['largest']:,}"))
         )
-    return tuple(said)
+    return tuple(said), _NOT_CLAIMED
 
 
 def _shown(claim: Safe, found: Found) -> dict[str, Any]:

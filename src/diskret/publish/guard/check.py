@@ -24,11 +24,13 @@ from diskret.publish.guard.workbook import workbook_secrets
 from diskret.publish.read import Releases
 from diskret.publish.script import SCRIPT, is_script
 from diskret.tables import Derived, Difference, Published, SideBySide
+from diskret.tables.public_files import STRUCTURE
 
 _COLUMNS = (".csv", ".parquet", ".xlsx")
 #: What the names of files may end with.
 _ENDINGS: Mapping[str, tuple[str, ...]] = {
     "tables": PUBLIC_ENDINGS,
+    "streamed": (".parquet", STRUCTURE, CERTIFICATE),  # nothing else is read back
     "records": MICRODATA_ENDINGS,
     "figures": (*_COLUMNS, *EXCHANGE.values(), DERIVED),
     "combined": (*_COLUMNS, *EXCHANGE.values(), COMBINED),
@@ -120,7 +122,8 @@ def _names(
     differences: Sequence[Difference],
 ) -> Iterator[str]:
     expected = file_names(
-        tables=[one.name for one in public if not isinstance(one, Records)],
+        tables=[one.name for one in public if isinstance(one, Published)],
+        streamed=[one.name for one in public if isinstance(one, Streamed)],
         records=[one.name for one in public if isinstance(one, Records)],
         figures=[figure.name for figure in derived],
         combined=[shown.name for shown in combined],

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
@@ -185,6 +187,59 @@ def _statistical(path: Path, public: Records) -> Iterator[str]:
             yield f"{path.name} says of {name!r} that other codes mean missing"
     if not book.labels.items() <= allowed.labels.items():
         yield f"{path.name} has other labels of columns"
+
+
+def statistical_problems(path: Path, records: pa.Table, why: Collection[str]) -> Iterator[str]:
+    """What is wrong with a file of Stata, SPSS or SAS, as far as anybody can tell.
+
+    Its values are those of the released records, and it has labels of nothing that does not occur;
+    columns in `why` may tell for which reason a value is missing. `records` may be text, from CSV.
+    """
+    try:
+        read, _, book = read_statistical(DataFile(path))
+    except InputError as error:
+        yield str(error)
+        return
+    if read.column_names != records.column_names or read.num_rows != records.num_rows:
+        yield f"{path.name} holds other columns or records"
+        return
+    for name in records.column_names:
+        raw = read.column(name)
+        reason = book.means_missing(name, raw) if name in why else np.zeros(len(raw), dtype=bool)
+        mine, theirs = (list(map(_plain, one.to_pylist())) for one in (records.column(name), raw))
+        if not all(
+            _alike(a, b) or (a is None and missing)
+            for a, b, missing in zip(mine, theirs, reason, strict=True)
+        ):
+            yield f"{path.name} holds other values of {name!r}"
+        elif {code for code, _ in _labels(book, name)} - {*map(_as_code, _canonical(raw, False))}:
+            yield f"{path.name} labels codes of {name!r} that do not occur"
+
+
+def _plain(value: Any) -> float | str | None:
+    """A value in the form that it has in every file."""
+    if value is None or value == "" or value != value:
+        return None
+    if isinstance(value, (bool, int, float, Decimal)):
+        return float(value)
+    if isinstance(value, date):
+        return datetime.fromisoformat(value.isoformat()).isoformat()
+    text = str(value)
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    if text in ("true", "false"):
+        return float(text == "true")
+    try:
+        return datetime.fromisoformat(text).isoformat()
+    except ValueError:
+        return text
+
+
+def _alike(one: float | str | None, other: float | str | None) -> bool:
+    """Whether two values are the same; numbers with a point may have been of single precision."""
+    if isinstance(one, float) and isinstance(other, float) and not one.is_integer():
+        return one == other or np.float32(one) == np.float32(other)
+    return one == other
 
 
 def _texts(values: pa.ChunkedArray) -> list[str | None]:

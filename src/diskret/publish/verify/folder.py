@@ -15,7 +15,7 @@ from diskret.io.from_json import check_form, read_json
 from diskret.keys import SecretKeys, key_file
 from diskret.progress import Progress, silent
 from diskret.publish.bundle import CHECKSUMS, RESULTS, check_public
-from diskret.publish.contract import software
+from diskret.publish.contract import SOFTWARE, software
 from diskret.publish.derived import COMBINED, DERIVED, read_combined, read_derived
 from diskret.publish.difference import PREVIOUS, read_difference, read_outline
 from diskret.publish.digests import (
@@ -23,6 +23,7 @@ from diskret.publish.digests import (
     check_content,
     check_digests,
     check_plain,
+    is_mark,
     listed_files,
 )
 from diskret.publish.guard.check import file_names
@@ -256,6 +257,12 @@ def _read(path: Path) -> tuple[Kind, dict[str, Any]]:
     name = path.name.removesuffix(CERTIFICATE)
     if (content["schema"], content["name"]) != (SCHEMA, name):
         raise VerificationError(f"{path} is not about {name!r} in the schema {SCHEMA!r}")
+    if not SOFTWARE.fullmatch(content["software"]) or not all(
+        map(is_mark, content["inputs"].values())
+    ):
+        raise VerificationError(
+            f"{path} names no release of the software, or what is no fingerprint; it was changed"
+        )
     return kind, content
 
 

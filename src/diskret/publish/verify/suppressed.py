@@ -18,11 +18,12 @@ from diskret.attack import (
 )
 from diskret.attack.all_cells import all_cells
 from diskret.attack.attack_equations import known_beforehand
-from diskret.attack.certificate import outer_intervals, refined_to
+from diskret.attack.certificate import TIES, outer_intervals, refined_to
 from diskret.attack.statements import Scope, claimed, different_variables, not_claimed
 from diskret.errors import VerificationError
 from diskret.progress import Progress
 from diskret.publish.contract import NEEDED
+from diskret.publish.digests import is_mark
 from diskret.publish.guard.tables import PUBLIC_CERTIFICATE
 from diskret.publish.read import Releases, published_in
 from diskret.publish.verify.files import check_files
@@ -140,6 +141,8 @@ def _read(
     """Tables with those of earlier releases that they were attacked with."""
     own = Publication.read(public, names, certificates[0].get("sums", []))
     named = certificates[0].get("beside", [])
+    if not all(is_mark(one["digest"]) for one in named if "digest" in one):
+        raise VerificationError(f"the certificate of {names[0]} lists what is no digest")
     if any(certificate.get("beside", []) != named for certificate in certificates):
         raise VerificationError(
             f"the certificates of {', '.join(names)} do not name the same earlier releases"
@@ -155,7 +158,7 @@ def _read(
             else:
                 tables.append(replace(table, name=name))
                 beside.append((one["release"], one["table"]))
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
         raise VerificationError(
             f"the certificate of {names[0]} does not say which earlier tables it means: {error}"
         ) from None
@@ -167,7 +170,8 @@ def _check_texts(group: _Group) -> None:
     for table, certificate in group.tables:
         outer = certificate.get("outer_intervals") or 0
         quick = bool(certificate.get("single_equations"))
-        if not _texts_fit(certificate, group.publication, outer, quick, group.earlier):
+        fits = _texts_fit(certificate, group.publication, outer, quick, group.earlier)
+        if not fits or certificate.get("refined_to") not in TIES:
             raise _changed(table)
 
 
@@ -202,15 +206,17 @@ def _says(certificate: Mapping[str, Any], publication: Publication, found: Exami
             for key in ("outer_intervals", "single_equations")
         )
         and certificate.get("refined_to") == refined_to(publication)
-        and certificate.get("sums", []) == [str(equation) for equation in publication.sums]
     )
 
 
 def _texts_fit(
     certificate: Mapping[str, Any], publication: Publication, outer: int, quick: bool, earlier: int
 ) -> bool:
-    contributor = certificate.get("attacker") == "contributor"
+    attacker = certificate["attacker"]
+    contributor = attacker == "contributor"
     kinds = [Attacker(zeros_known=known, contributor=contributor) for known in (False, True)]
+    if attacker == "outsider":
+        kinds = kinds[:1]
     admissible = [
         (
             claimed(publication, scope, contributor, outer, quick),
@@ -218,11 +224,12 @@ def _texts_fit(
         )
         for kind, scope in product(kinds, _scopes(publication, earlier, contributor))
     ]
-    said = certificate.get("claimed"), certificate.get("not_claimed")
-    return said in admissible and certificate.get("attacker") in (
-        "outsider",
-        "informed",
-        "contributor",
+    said = certificate["claimed"], certificate["not_claimed"]
+    sums = [str(equation) for equation in publication.sums]
+    return (
+        attacker in ("outsider", "informed", "contributor")
+        and certificate.get("sums", []) == sums
+        and said in admissible
     )
 
 

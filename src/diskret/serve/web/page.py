@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import get_args
 
 from fastapi import FastAPI, Response
 from starlette.responses import JSONResponse
 
+from diskret.publish.pages.served import page_parts
 from diskret.serve.exports import Form
 from diskret.serve.web.problems import Unanswered
 from diskret.texts import LANGUAGES, words_in
 
-_KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 #: Only its own parts, and no frame around it; what it shows came from the service.
 _HEADERS = {
     "Content-Security-Policy": (
@@ -29,22 +28,18 @@ def add_page(app: FastAPI, title: str) -> None:
 
     title: of the service.
     """
-    page = files("diskret.serve.web").joinpath("page")
-    known = {one.name: one for one in page.iterdir()}
+    known = page_parts("diskret.serve.web")
 
-    def part(name: str, kind: str) -> Response:
-        return Response(known[name].read_bytes(), 200, _HEADERS, kind)
+    def part(name: str) -> Response:
+        """A part of the query page."""
+        if name not in known:
+            raise Unanswered("there is nothing at this path", 404)
+        content, kind = known[name]
+        return Response(content.read_bytes(), 200, _HEADERS, kind)
 
     def start() -> Response:
         """The query page."""
-        return part("index.html", "text/html")
-
-    def parts(name: str) -> Response:
-        """A part of the query page."""
-        kind = _KINDS.get("." + name.rpartition(".")[2])
-        if name not in known or kind is None:
-            raise Unanswered("there is nothing at this path", 404)
-        return part(name, kind)
+        return part("index.html")
 
     def words(language: str) -> Response:
         """What the query page says."""
@@ -58,4 +53,4 @@ def add_page(app: FastAPI, title: str) -> None:
 
     app.add_api_route("/", start, include_in_schema=False)
     app.add_api_route("/page/words/{language}", words, include_in_schema=False)
-    app.add_api_route("/page/{name}", parts, include_in_schema=False)
+    app.add_api_route("/page/{name}", part, include_in_schema=False)

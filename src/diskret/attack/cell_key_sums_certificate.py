@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.attack.cell_key_certificate import (
+    NO_MEAN,
+    keys_of,
+    said,
+)
 from diskret.attack.cell_key_noise import (
     NoiseRows,
     SumNoise,
@@ -12,11 +17,6 @@ from diskret.attack.cell_key_noise import (
     between,
     interval_noise,
     row_moments,
-)
-from diskret.attack.certify_cell_key import (
-    NO_MEAN,
-    keys_of,
-    said,
 )
 from diskret.attack.closeness import Closeness, Windows, closeness
 from diskret.attack.noise.estimates import difference_estimates
