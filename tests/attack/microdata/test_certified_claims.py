@@ -14,6 +14,7 @@ from transport import earth_mover
 
 from diskret import claims as C
 from diskret.attack.microdata import certify, claims_shown, leaving
+from diskret.attack.microdata.said import Open
 from diskret.errors import InputError, ProofError
 
 KEYS = ["sex", "job"]
@@ -334,7 +335,7 @@ def test_not_claimed_follows_from_what_is_claimed():
 
     assert "may agree in other variables" in said(C.KAnonymity(3))
     assert "may agree in other variables" not in said([C.KAnonymity(3), C.LDiversity(2)])
-    assert "Numeric" in said(C.KAnonymity(3), numeric=["income"])
+    assert "Numeric" in said(C.KAnonymity(3), left=Open(numeric=True))
     assert "Numeric" not in said(C.KAnonymity(3))
     assert "rest on a model" in said(C.RiskBelow(0.05))
     assert "beyond the keys" in said(()) and "no more was changed than necessary" in said(())
