@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 from diskret.cli.main import app
 from diskret.jobs.template import template
 
-COMMANDS = ("protect", "anonymize", "safe")
+JOBS = ("protect", "anonymize", "safe")
+COMMANDS = (*JOBS, "serve")
 #: What a German template says by itself.
 OWN = '#language = "en"', 'language = "de"'
 
@@ -20,18 +21,28 @@ def code(text: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("# ")]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", JOBS)
 def test_keys_and_examples_are_the_same(command):
     english, german = (code(template(command, language)) for language in ("en", "de"))
     assert len(english) > 20
     assert german == [OWN[1] if line == OWN[0] else line for line in english]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", JOBS)
 def test_it_is_a_job_in_german(command):
     english, german = (tomllib.loads(template(command, language)) for language in ("en", "de"))
     place = "output" if command == "protect" else "release"
     assert german == {**english, place: {**english[place], "language": "de"}}
+
+
+def test_options_of_a_service_are_the_same():
+    """Its template shows options as ``# key = value``, as users of services are used to."""
+    english, german = (
+        [re.split(r"\s+# ", line)[0] for line in template("serve", language).splitlines()]
+        for language in ("en", "de")
+    )
+    assert sum(line.startswith("# [") for line in english) > 3
+    assert english[2:] == german[2:]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -56,7 +67,3 @@ def test_the_commands_print_it():
         said = CliRunner().invoke(app, [command, "--template", "--language", "de"])
         assert (said.exit_code, said.output) == (0, template(command, "de"))
         assert CliRunner().invoke(app, [command, "--template"]).output == template(command)
-
-
-def test_what_has_no_german_template_is_in_english():
-    assert template("serve", "de") == template("serve")

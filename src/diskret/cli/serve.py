@@ -70,7 +70,7 @@ def serve(
         if template:
             from diskret.jobs.template import template as job_template
 
-            typer.echo(job_template("serve"), nl=False)
+            typer.echo(job_template("serve", language.value), nl=False)
             return
 
         from diskret.serve.run import open_service, server_of

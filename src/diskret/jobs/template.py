@@ -9,7 +9,7 @@ from typing import Literal
 def template(
     command: Literal["protect", "anonymize", "safe", "serve"] = "protect", language: str = "en"
 ) -> str:
-    """The commented job file of a command, in a language that has it, else in English.
+    """The commented job file of a command, or the configuration of a service.
 
     >>> template().splitlines()[0]
     '# A job for "diskret protect". Paths are seen from the folder of this file.'
@@ -17,6 +17,6 @@ def template(
     '# Ein Auftrag für "diskret safe"; vertraulich. Pfade gelten vom Ordner dieser Datei aus.'
     """
     folder = files("diskret.jobs").joinpath("templates")
-    translated = folder.joinpath(language, f"{command}.toml")
-    there = translated if translated.is_file() else folder.joinpath(f"{command}.toml")
-    return there.read_text("utf-8")
+    if language != "en":
+        folder = folder.joinpath(language)
+    return folder.joinpath(f"{command}.toml").read_text("utf-8")
