@@ -25,6 +25,7 @@ import diskret.serve.releases as releases
 from diskret.errors import InputError
 from diskret.serve import Measure, Suppression, Tabulator
 from diskret.serve.answers import Refused
+from diskret.serve.engines import TooLong
 from diskret.serve.exports import exported
 
 RULE = dk.rules.MinimumFrequency(3)
@@ -219,3 +220,25 @@ def test_over_http_hidden_cells_have_a_status_and_nothing_claims_noise(tmp_path)
         assert all((value is None) == (status == "suppressed") for value, status in pairs)
         worth = send(url, "GET", "/v1/data/persons/resistance")
         assert worth.status == 404 and "certificate" in worth.problem
+
+
+def test_a_search_that_nobody_waits_for_is_stopped(tmp_path, monkeypatch):
+    tables = releasing(tmp_path, hidden_data(persons()))
+    suppress, searched = releases.suppress, []
+
+    def watched(*given, **more):
+        searched.append("begun")
+        result = suppress(*given, **more)
+        searched.append("done")
+        return result
+
+    monkeypatch.setattr(releases, "suppress", watched)
+    question = {"data": "persons", "by": [*CODES]}
+    with pytest.raises(TooLong, match="nobody waits"):
+        tables.answer(question, who="anne", gone=lambda: bool(searched))
+    assert searched == ["begun"]
+    ledger = dk.Ledger(tmp_path / "ledger.db", KEYS)
+    assert not ledger.releases() and not [*(tmp_path / "releases").iterdir()]
+    # whoever asks next does not wait for it
+    assert tables.answer(question, who="bob").hidden.any()
+    assert searched == ["begun", "begun", "done"] and len(ledger.releases()) == 1

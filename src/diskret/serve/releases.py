@@ -118,6 +118,7 @@ class Releases:
                 ledger=self._ledger,
                 keys=self._keys,
                 time_limit=until.left,
+                progress=lambda *_: until.check(),
                 name="table",
             )
             until.check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -17,6 +18,7 @@ from diskret.errors import DiskretError, InputError
 from diskret.io import Source, source
 from diskret.keys import SecretKeys
 from diskret.protect.tabulate import engine_of
+from diskret.publish.store.database import Busy, Full
 from diskret.serve.allowance import Allowance
 from diskret.serve.answers import Answer, Memory, Refused, Shown, answer_of, is_sparse
 from diskret.serve.certainty import Resistance, resistance
@@ -275,9 +277,11 @@ class Tabulator:
                     value = shown_counts(found, family, data, self._lookups[data.name], self._keys)
                 else:
                     value = shown_totals(found, family, data, counts.value, self._keys)
-            except (TooLong, Refused):
+            except (TooLong, Refused, Busy, Full):
                 raise
-            except (DiskretError, OSError, MemoryError):
+            except (DiskretError, OSError, MemoryError) as error:
+                if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                    raise Full("there is no space left for the files of a table") from None
                 # what is wrong with records or noise may name what nobody may see
                 raise Refused(
                     f"the records of {data.name!r} cannot be tabulated as they are registered; "

@@ -26,12 +26,17 @@ _log = logging.getLogger("diskret")
 #: Ledgers in one PostgreSQL database are locked by this number: "diskret" in ASCII.
 _LOCK = int.from_bytes(b"diskret", "big")
 _LOCK_NOT_AVAILABLE = "55P03"
+_DISK_FULL = "53100"
 #: Seconds between two attempts to get the lock of PostgreSQL.
 _PAUSE = 0.1
 
 
 class Busy(InputError):
     """Another process is changing the ledger."""
+
+
+class Full(InputError):
+    """There is no space left for what is entered; nothing of it was."""
 
 
 class Connection(Protocol):
@@ -187,6 +192,8 @@ class Line:
         ------
         Busy
             Others took longer than `wait` seconds.
+        Full
+            There is no space left.
         """
         if not self._own.acquire(timeout=self._wait):
             raise _busy(self._database, self._wait)
@@ -441,4 +448,12 @@ def _said(database: Database) -> Generator[None]:
 
 
 def _unusable(database: Database, error: Exception) -> InputError:
+    if (
+        getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        or _code(error) == _DISK_FULL
+    ):
+        return Full(
+            f"there is no space left for the ledger {database.name}; nothing was entered. Make "
+            "space on its disk, then go on"
+        )
     return InputError(f"the ledger {database.name} cannot be used: {message(error)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -14,6 +15,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 
 from diskret import __version__
 from diskret.errors import InputError, ProofError
+from diskret.publish.store.database import Busy, Full
 from diskret.remote.gate import LONGEST
 from diskret.remote.gate import answered as answered_by_gate
 from diskret.serve.answers import Answer, Refused
@@ -41,6 +43,8 @@ from diskret.serve.web.page import add_page
 from diskret.serve.web.problems import MEDIA_TYPE, Unanswered, answered, language_of
 from diskret.serve.web.waiting import while_waited_for
 from diskret.serve.web.watch import Watch
+
+_log = logging.getLogger("diskret.serve")
 
 
 def application(
@@ -218,6 +222,11 @@ async def table(
             )
         except TooLong as error:
             raise Unanswered(str(error), 503) from None
+        except (Busy, Full) as error:
+            # nothing is answered that is not noted; the message names a file of the office
+            _log.warning(str(error))
+            said = "the service cannot note just now what it answers; ask again in a minute"
+            raise Unanswered(said, 503, 60) from None
         except Refused as error:
             raise Unanswered(str(error), 403) from None
     return await _exported(found, data, form, language_of(request))
