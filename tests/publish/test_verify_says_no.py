@@ -313,6 +313,15 @@ def test_claims_of_the_office_are_proven_again(release, claim, words):
     refused(folder, words, office=True)
 
 
+def test_a_claim_that_needs_the_population_stands_for_no_other(release):
+    """What cannot be proven again without the population is compared with what is said of it."""
+    folder = release("records")
+    certify(folder, setting("claims_made", to=[{"claim": "KMap", "k": 3}]), part="internal")
+    refused(folder, "claims something else than", office=True)
+    certify(folder, setting("claims_made", to=[{"claim": "KMap", "k": 1}]), part="internal")
+    refused(folder, "cannot be read", office=True)
+
+
 def test_what_was_counted_and_by_whom_is_said(release, monkeypatch):
     folder = release("records")
     line, office = verify(folder, keys=KEYS).lines[-2:]

@@ -76,18 +76,18 @@ def claim_as_json(claim: Any) -> dict[str, Any]:
 
 
 def claim_from_json(content_: Mapping[str, Any]) -> Any:
-    """The claim again; None if it needs a population, which is not kept.
+    """The claim again; the population of a `KMap` is not kept, and None here.
 
     An `InputError` if there is no such claim.
     """
-    from diskret.attack.microdata.claims import Claim, Safe
+    from diskret.attack.microdata.claims import Claim, KMap, Safe
 
     kinds: dict[str, Any] = {kind.__name__: kind for kind in (*get_args(Claim), Safe)}
     arguments = {name: value for name, value in content_.items() if name != "claim"}
     kind = str(content_.get("claim"))
     if kind not in kinds:
         raise InputError(f"{kind!r} is no claim of microdata")
-    return None if kind == "KMap" else kinds[kind](**arguments)
+    return kinds[kind](**({"population": None} if kind == KMap.__name__ else {}), **arguments)
 
 
 def _kept(value: Any) -> bool:

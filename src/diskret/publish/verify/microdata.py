@@ -16,8 +16,9 @@ import pyarrow as pa
 from diskret.attack.microdata import certify, certify_safe, claims_shown, safe_says
 from diskret.attack.microdata.certificate import FAMILY, SAFE
 from diskret.attack.microdata.certify_safe import FEWEST_CELLS, check_minimum
-from diskret.attack.microdata.claims import Safe
-from diskret.attack.microdata.said import may_say, told_why
+from diskret.attack.microdata.claims import KMap, Safe
+from diskret.attack.microdata.leaving import Leaving
+from diskret.attack.microdata.said import claimed, may_say, told_why
 from diskret.errors import InputError, ProofError, VerificationError
 from diskret.io.columns import content
 from diskret.io.files import read_plain_parquet
@@ -200,7 +201,8 @@ def _with_link(
             f"{name}: the records or the office's link to the original ones are not those that "
             "were released, or this is not the key they were released with"
         )
-    judged = [claim for claim in asked if claim is not None]
+    unjudged = [claim for claim in asked if isinstance(claim, KMap)]
+    judged = [claim for claim in asked if not isinstance(claim, KMap)]
     inner = Inside.read(columns)
     with _proving_again(name, path):
         again = certify(
@@ -216,10 +218,10 @@ def _with_link(
             models=models(records, inside["keys"], inner.weight, judged),
             together=inside.get("households_drawn_whole") is True,
         )
-    left = len(asked) - len(judged)
-    if not left and in_languages(again.claimed) != certificate["claimed"]:
+    more = claimed(Leaving(name, None, ()), unjudged, [{} for _ in unjudged])
+    if {*certificate["claimed"]["en"]} != {one.en for one in (*again.claimed, *more)}:
         raise VerificationError(f"{name}: the certificate claims something else than {path}")
-    beside = f", but for {left} that need the population" if left else ""
+    beside = f", but for {len(unjudged)} that need the population" if unjudged else ""
     return (
         f"all claims ({len(judged)}) checked again with the office's files{beside}; "
         + _fingerprinted(keys)
