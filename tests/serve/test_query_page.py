@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from over_http import ask, listening, send
+from over_http import Somebody, ask, listening, send
 
 from diskret.texts import LANGUAGES, words_in
 
@@ -138,3 +138,38 @@ def test_a_table_is_built_asked_for_and_kept(browser, url, locale, heading, refu
     }
     assert wrong == []
     page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize(("locale", "hidden"), [("en-GB", "hidden"), ("de-DE", "gesperrt")])
+def test_hidden_cells_are_crossed_out_and_have_no_bar(browser, tmp_path, locale, hidden):
+    from axe_playwright_python.sync_playwright import Axe
+    from hiding import CODES, hidden_data, persons, releasing
+    from playwright.sync_api import expect
+
+    users = {"dsk_anne": Somebody("anne", data=("persons",))}
+    with listening(
+        releasing(tmp_path, hidden_data(persons(number=40))), users=users.get
+    ) as address:
+        page = browser.new_page(locale=locale)
+        page.goto(address)
+        page.locator("input[type=password]").fill("dsk_anne")
+        page.keyboard.press("Enter")
+        rows = page.locator("form tbody tr")
+        expect(rows).to_have_count(len(CODES))
+        expect(page.locator("main")).to_contain_text(hidden)
+        for i in range(2):
+            rows.nth(i).locator("select").select_option("0")
+        page.click("#ask")
+        expect(page.locator("#cells")).to_be_visible()
+        by = [rows.nth(i).locator("th").inner_text() for i in range(2)]
+        told = send(address, "POST", "/v1/tables", {"data": "persons", "by": by}).json
+        shown = page.locator("#cells tbody td").all_inner_texts()
+        crossed = ["suppressed" if one == "✕" else "published" for one in shown]
+        assert crossed == told["status"] and "suppressed" in crossed
+        figures = [int(one) for one in shown if one != "✕"]
+        assert figures == [one for one in told["value"] if one is not None]
+        found = Axe().run(page).response["violations"]
+        assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+        page.close()
