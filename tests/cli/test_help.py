@@ -8,8 +8,11 @@ from typer.testing import CliRunner
 from diskret.cli.help import _TYPERS, catalogue, german_help, texts_of
 from diskret.cli.main import app
 
-SIGNS_OF_TYPER = {getattr(rich_utils, name) for name in _TYPERS}
-SIGNS_OF_TYPER |= {"Usage:", "Show this message and exit."}
+SIGNS_OF_TYPER = {
+    "Usage:",
+    "Show this message and exit.",
+    *(getattr(rich_utils, name) for name in _TYPERS),
+}
 
 
 def said(*arguments: str) -> str:

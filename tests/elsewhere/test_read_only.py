@@ -37,6 +37,7 @@ def run(program, tmp_path, *, home=True):
     (tmp_path / "work").mkdir(exist_ok=True)
     writable = [tmp_path / "work", *([tmp_path / "home"] if home else [])]
     command = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    command += ["--ro-bind", str(tmp_path), str(tmp_path)]  # it may lie below /dev
     for path in writable:
         command += ["--bind", str(path), str(path)]
     own = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}

@@ -63,6 +63,7 @@ def test_another_value_is_found(tmp_path, kind, column):
     public = written(tmp_path, ("csv", kind))
     path = public / f"microdata.{kind}"
     read = pyreadstat.read_xport if kind == "xpt" else getattr(pyreadstat, f"read_{kind}")
+    frame: pd.DataFrame
     frame, _ = read(str(path))
     names = [*frame.columns]
     values = frame[column].tolist()

@@ -91,7 +91,7 @@ def of_many():
     draw = np.random.default_rng(3)
     frame = {
         "a, b": draw.choice(["x", "y"], 300).tolist(),
-        "b": draw.choice(["x", None], 300).tolist(),
+        "b": draw.choice(np.array(["x", None], dtype=object), 300).tolist(),
         "ill": draw.choice(["flu", "none", "cold"], 300).tolist(),
         "pay": draw.integers(0, 9, 300).tolist(),
         "w": [50.0] * 300,

@@ -200,6 +200,8 @@ def test_levels_by_hand_are_the_largest_of_all_lists():
         return Apriori(pa.Table.from_pylist([row]))
 
     rule = given(30.0, 4.0) | PPercent(10) | given(20.0, 8.0)
-    lower, upper = by_hand(rule, table)
+    limits = by_hand(rule, table)
+    assert limits is not None
+    lower, upper = limits
     assert lower.tolist() == [0, 30, 0] and upper.tolist() == [0, 8, 0]
     assert by_hand(PPercent(10), table) is None
