@@ -225,8 +225,9 @@ async def table(
         except (Busy, Full) as error:
             # nothing is answered that is not noted; the message names a file of the office
             _log.warning(str(error))
-            said = "the service cannot note just now what it answers; ask again in a minute"
-            raise Unanswered(said, 503, 60) from None
+            raise Unanswered(
+                "the service cannot note just now what it answers; ask again in a minute", 503, 60
+            ) from None
         except Refused as error:
             raise Unanswered(str(error), 403) from None
     return await _exported(found, data, form, language_of(request))
