@@ -1,4 +1,4 @@
-"""Fewer unknowns: the same whole numbers as before, by trying all of them; bounds by plain rules."""
+"""Fewer unknowns: the same whole numbers as before, by trying all; bounds by plain rules."""
 
 from itertools import product
 
