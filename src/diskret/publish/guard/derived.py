@@ -129,8 +129,10 @@ def _wrong(derived: Derived, text: pa.ChunkedArray, status: pa.ChunkedArray) -> 
 
     places = derived.decimals
     whole = 19 - places
-    form = rf"\A-?[0-9]{{1,{whole}}}" + (rf"\.[0-9]{{{places}}}" if places else "") + r"\z"
+    form = rf"\A-?(?:0|[1-9][0-9]{{0,{whole - 1}}})"
+    form += (rf"\.[0-9]{{{places}}}" if places else "") + r"\z"
     number = pc.match_substring_regex(text, form).to_numpy()
+    number &= ~pc.match_substring_regex(text, r"\A-[0.]+\z").to_numpy()  # its sign would be told
     wrong |= meaningful & ~number
     at = np.flatnonzero(meaningful & number)
     digits = pc.replace_substring_regex(text, "[-.]", "").take(pa.array(at))

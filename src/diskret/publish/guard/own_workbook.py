@@ -185,7 +185,7 @@ def _is(row: Row, line: _Line, signs: _Signs) -> bool:
 def _equal(cell: Cell, wanted: str | float | _Sign, signs: _Signs) -> bool:
     if isinstance(wanted, _Sign) and not cell.number:
         signs[wanted].add(cell.text)
-        return True
+        return wanted is _Sign.TITLE or bool(cell.text)
     if wanted is _Sign.EMPTY:
         wanted = 0.0  # it may be shown as a number
     if not isinstance(wanted, float):

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from xml.etree import ElementTree
 
 _EXAMPLES = 3
+_STYLED = "xl/styles.xml"
 # a height in points or a width in characters below which nothing can be seen
 _THINNEST = 0.75
 _PARTS = re.compile(
@@ -124,10 +125,14 @@ _HARMLESS = re.compile(r"\[(?:\w+|\$[^\]\d-]*(?:-[0-9A-Fa-f]+)?)\]")
 
 @dataclass(frozen=True)
 class Content:
-    """What a reader of one sheet sees: cell → number or text, and headers and footers."""
+    """What a reader of one sheet sees: cell → number or text, and headers and footers.
+
+    `exact` has the figures of numbers as they stand there, `looks` the style of each cell.
+    """
 
     cells: Mapping[str, float | str]
     exact: Mapping[str, str]
+    looks: Mapping[str, str]
     headers: frozenset[str]
 
 
@@ -150,6 +155,8 @@ def same_workbook(path: Path, wanted: Path) -> Iterator[str]:
         if found:
             yield from found
             return
+        # where styles are alike, cells look alike
+        alike = archive.read(_STYLED) == original.read(_STYLED)
         for part in sorted(parts):
             if archive.read(part) == original.read(part):
                 continue
@@ -164,6 +171,7 @@ def same_workbook(path: Path, wanted: Path) -> Iterator[str]:
                 cell
                 for cell in {**written.cells, **given.cells}
                 if written.cells.get(cell) != given.cells.get(cell)
+                or (alike and written.looks.get(cell) != given.looks.get(cell))
             ]
             if odd or written.headers != given.headers:
                 found.append(
@@ -234,7 +242,7 @@ def _part(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
     return part_problems(archive, part, _LISTS.get(part, LINKS))
 
 
-_LISTS = {"xl/workbook.xml": BOOK, "xl/styles.xml": STYLES, "xl/sharedStrings.xml": _STRINGS}
+_LISTS = {"xl/workbook.xml": BOOK, _STYLED: STYLES, "xl/sharedStrings.xml": _STRINGS}
 
 
 def part_problems(
@@ -323,8 +331,10 @@ def contents(archive: zipfile.ZipFile) -> tuple[dict[str, Content], list[str]]:
 def _sheet(root: ElementTree.Element, shared: Sequence[str], used: set[int]) -> Content:
     cells: dict[str, float | str] = {}
     exact: dict[str, str] = {}
+    looks: dict[str, str] = {}
     for cell in (element for element in root.iter() if tag_of(element) == "c"):
         where, kind = str(cell.get("r")), cell.get("t", "n")
+        looks[where] = cell.get("s", "")
         value = next((part.text or "" for part in cell if tag_of(part) == "v"), "")
         if kind == "s":
             used.add(int(value))
@@ -337,7 +347,7 @@ def _sheet(root: ElementTree.Element, shared: Sequence[str], used: set[int]) -> 
         else:  # truth values and errors: as given, or not at all
             cells[where] = f"{kind}:{value}"
     headers = {e.text for e in root.iter() if tag_of(e) in _HEADERS and e.text}
-    return Content(cells, exact, frozenset(headers))
+    return Content(cells, exact, looks, frozenset(headers))
 
 
 def _shown(item: ElementTree.Element) -> str:
