@@ -11,9 +11,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.errors import HierarchyError
+from diskret.graphs import connected
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
 from diskret.population import Bounds, pieces
@@ -212,7 +212,7 @@ def tied_by_unknowns(
         ),
         shape=(n + cells, n + cells),
     )
-    label = csgraph.connected_components(links, directed=False)[1][:n]
+    label = connected(links)[:n]
     return np.flatnonzero(np.isin(label, label[:new])).tolist()
 
 
