@@ -19,6 +19,7 @@ from diskret.safe import search as search_module
 from diskret.safe.annealing import STAGES, Plan, Run
 from diskret.safe.cells import ExactCellsError, cells, deviations
 from diskret.safe.layout import layout
+from diskret.safe.mending import mend
 from diskret.safe.optimal import optimal
 from diskret.safe.search import search
 
@@ -126,6 +127,9 @@ def test_every_file_is_safe_and_its_figures_are_true(seed, new, minimum, largest
     )
     run = Run(problem, layout(problem, cells(problem)), (seed,), plan(60), lambda *_: None, None)
     run.anneal()
+    before = run.broken(), *run.score()
+    mend(run)
+    assert (run.broken(), *run.score())[:2] <= before[:2]
     file = run.file()
     assert file.count.min(initial=minimum) >= minimum
     assert all(a < b for a, b in pairwise(rows(file)))

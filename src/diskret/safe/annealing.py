@@ -15,7 +15,7 @@ from diskret.errors import InputError
 from diskret.parallel import cores
 from diskret.progress import Progress
 from diskret.safe.checkpoint import Checkpoint, Standing, caps
-from diskret.safe.costs import SCALE, Margin
+from diskret.safe.costs import SCALE, Margin, Raised
 from diskret.safe.layout import Layout
 from diskret.safe.potential import Potential, potential
 from diskret.safe.problem import SafeFile, SafeProblem
@@ -119,7 +119,7 @@ class Run:
             self._add(self.values, self.count, 1)
         else:
             self._add(self.values, (self.count - problem.count).astype(np.int32), 1)
-        self.trace = self.trace or [self._figures()]
+        self.trace = self.trace or [self.figures()]
         largest = int(np.abs(self.deviation).max(initial=0))
         if largest + _FAR * problem.minimum > laid.half:
             raise InputError(
@@ -133,9 +133,15 @@ class Run:
 
     def anneal(self) -> None:
         """Go through all stages that are still to be done."""
-        with ThreadPoolExecutor(min(cores(), self.parts)) as pool:
+        with self.pool() as pool:
             for stage in range(len(self.trace) - 1, STAGES):
                 self._stage(stage, pool)
+        if self.checkpoint is not None:
+            self.checkpoint.save(self._standing())
+
+    def pool(self) -> ThreadPoolExecutor:
+        """Where parts of the rows are gone through at once."""
+        return ThreadPoolExecutor(min(cores(), self.parts))
 
     @property
     def deviation(self) -> NDArray[np.int64]:
@@ -196,7 +202,7 @@ class Run:
         costs = potential(laid, problem.minimum, None)
         asked = laid.values, problem.count, problem.minimum, laid.maps, costs.slope
         sums = laid.sums.maps, np.zeros(laid.sums.size, dtype=np.int64), costs.sums
-        order = self._draws().permutation(len(count))
+        order = self.draws().permutation(len(count))
         _kernels().start(order, *asked, laid.rest.copy(), *sums, count)
         return Standing(None, count, caps(problem), (), np.array([1.0, 1.0, 1.0, 0.0]), 0.0, ())
 
@@ -204,7 +210,7 @@ class Run:
         new = self.problem.new and stage >= _FAITHFUL
         if new and not self.rates[3]:
             self._open()
-        costs, heat = self._prices(stage, new)
+        costs, heat = self.prices(stage)
         if len(self.sweeps) == stage:
             self.sweeps.append(0)
         while not self.plan.over(stage, self.sweeps[stage], time.monotonic() - self.since):
@@ -213,17 +219,24 @@ class Run:
                 self._sweep(costs, heat, pool)
                 self.sweeps[stage] += 1
                 at = self._standing()
-                self._report(stage)
+                self.report(stage)
             except BaseException:
                 if self.checkpoint is not None and at is not None:
                     self.checkpoint.save(at)
                 raise
             if self.checkpoint is not None:
                 self.checkpoint.save_sometimes(at)
-        self.trace.append(self._figures())
+        self.trace.append(self.figures())
 
-    def _prices(self, stage: int, new: bool) -> tuple[Potential, float]:
-        """What deviations cost in a stage, and the temperature."""
+    def prices(
+        self, stage: int, weight: float | None = None, raised: Raised | None = None
+    ) -> tuple[Potential, float]:
+        """What deviations cost in a stage, and the temperature.
+
+        `weight`: how much more tables of one variable weigh, for each table; None: as much as in
+        this stage. `raised`: how cells are treated that have to be mended.
+        """
+        new = self.problem.new and stage >= _FAITHFUL
         first, last = (_FAITHFUL, STAGES) if new else (0, _FAITHFUL if self.problem.new else STAGES)
         phase = _NEW if new else _BEFORE if self.problem.new else _ALONE
         share = (stage - first) / (last - first - 1)
@@ -233,20 +246,20 @@ class Run:
         wall = _between(phase.wall, share) * max(self.trace[-1][1], 1)
         own = wall
         if phase.own is not None:
-            own = _between(phase.own, share) * max(self._largest_of_margins(), 1)
-        weight = max(_towards(phase.margin, late) * len(self.problem.tables), _LIGHT)
-        margin = Margin(weight, own / unit)
-        costs = potential(self.laid, self.problem.minimum, wall / unit, margin)
+            own = _between(phase.own, share) * max(self.largest_of_margins(), 1)
+        weight = _towards(phase.margin, late) if weight is None else weight
+        margin = Margin(max(weight * len(self.problem.tables), _LIGHT), own / unit)
+        costs = potential(self.laid, self.problem.minimum, wall / unit, margin, raised)
         return costs, max(heat, _COLD) * SCALE
 
-    def _largest_of_margins(self) -> int:
+    def largest_of_margins(self) -> int:
         """Largest abs(d) - w in tables of one variable."""
         laid, sums = self.laid, self.laid.sums
         off = (np.abs(self.deviation) - laid.allowance)[laid.margin]
         over = sums.over(self.off)[sums.margin]
         return int(np.concatenate([off, over]).max(initial=0))
 
-    def _figures(self) -> tuple[int, int, float]:
+    def figures(self) -> tuple[int, int, float]:
         """Sweeps so far, the largest abs(d) - w and the mean of abs(d)."""
         largest, _, total = self.score()
         cells = len(self.laid.seen) + len(self.laid.sums.seen)
@@ -267,10 +280,28 @@ class Run:
         take part as often as those are worth while.
         """
         number = sum(self.sweeps) + 1
-        draws = self._draws(number)
+        draws = self.draws(number)
         drawn = draws.random(len(self.count), dtype=np.float32) < self.rates[2]
         rows = np.flatnonzero((self.count > 0) | drawn)
-        order = rows[_order(self.values, rows, self.laid, draws)]
+        order = rows[mixed(self.values, rows, self.laid, draws)]
+        worth = self.go_through(order, costs, heat, number, pool)
+        rates = np.clip(_WORTH * worth, _RARELY, 1.0)
+        self.rates = np.where(self.rates > 0, rates, 0.0)
+        if self.broken():
+            self.rates[0] = 1.0
+
+    def go_through(
+        self,
+        order: NDArray[np.intp],
+        costs: Potential,
+        heat: float,
+        number: int,
+        pool: ThreadPoolExecutor,
+    ) -> NDArray[np.float64]:
+        """Change rows in this order; which share of each kind of changes was carried out, ``(4,)``.
+
+        `number`: of the draws.
+        """
         tried = np.zeros((self.parts, 4), dtype=np.int64)
         done = np.zeros(4, dtype=np.int64)
         for low in range(0, len(order), self.block * self.parts):
@@ -279,11 +310,7 @@ class Run:
             found = list(each(propose, range(self.parts)))  # before anything is changed
             for part, number_of in enumerate(found):
                 self._carry_out(part, number_of, costs, done)
-        worth = done / np.maximum(tried.sum(axis=0), 1)
-        rates = np.clip(_WORTH * worth, _RARELY, 1.0)
-        self.rates = np.where(self.rates > 0, rates, 0.0)
-        if self.broken():
-            self.rates[0] = 1.0
+        return done / np.maximum(tried.sum(axis=0), 1)
 
     def _propose(
         self,
@@ -300,7 +327,7 @@ class Run:
         if first >= len(order):
             return 0
         rows = order[first : first + self.block]
-        seed = int(self._draws(number, first + 1).integers(1 << 62))
+        seed = int(self.draws(number, first + 1).integers(1 << 62))
         rows_now = self.values, self.count, self.cap
         now = self.problem.minimum, self.laid.maps, self.state
         price = costs.slope, costs.against, costs.energy, costs.growth, heat
@@ -320,7 +347,8 @@ class Run:
         sums = self.laid.sums.maps, self.off, costs.sums
         _kernels().carry_out(found, room.moves, room.limits, *now, *price, *sums, done)
 
-    def _draws(self, *of: int) -> np.random.Generator:
+    def draws(self, *of: int) -> np.random.Generator:
+        """Draws of their own for each purpose, named by numbers; the seed is that of the search."""
         return np.random.default_rng([*self.seed, *of])
 
     def _standing(self, copy: bool = False) -> Standing:
@@ -332,8 +360,9 @@ class Run:
         sweeps, trace = tuple(self.sweeps), tuple(self.trace)
         return Standing(values, count, self.cap, sweeps, self.rates, seconds, trace)
 
-    def _report(self, stage: int) -> None:
-        _, largest, mean = self._figures()
+    def report(self, stage: int) -> None:
+        """Tell how far the search is."""
+        _, largest, mean = self.figures()
         self.progress(f"search: largest {largest}, mean {mean:.2f}", stage + 1, STAGES)
 
 
@@ -364,7 +393,7 @@ def _towards(ends: tuple[float, float], share: float) -> float:
     return ends[0] * (ends[1] / ends[0]) ** share
 
 
-def _order(
+def mixed(
     values: NDArray[np.unsignedinteger],
     rows: NDArray[np.intp],
     laid: Layout,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io.arrays import Wanted, checked, read_arrays
-from diskret.safe.layout import Layout, Maps
+from diskret.safe.layout import Layout
 from diskret.safe.problem import SafeProblem
 
 _EVERY = 60.0
@@ -177,17 +177,6 @@ def _follows(
     for of, counted, sign in ((laid.values, problem.count, -1), (values, count, 1)):
         for first in range(0, len(of), _BLOCK):
             rows = slice(first, first + _BLOCK)
-            np.add.at(deviation, _cells(maps, of[rows], table) - low, sign * counted[rows])
+            np.add.at(deviation, maps.cells(of[rows], table) - low, sign * counted[rows])
     stays = laid.rest[low:high] == 2 * laid.half * len(laid.kinds) + laid.half
     return not (deviation[stays].any() or (np.abs(deviation) >= laid.half).any())
-
-
-def _cells(maps: Maps, values: NDArray[np.unsignedinteger], table: int) -> NDArray[np.int64]:
-    """The cell of a table that each row falls into."""
-    cell = np.full(len(values), maps.base[table], dtype=np.int64)
-    for group in range(len(maps.width)):
-        own = maps.tables[maps.first[group] : maps.first[group + 1]]
-        for place in np.flatnonzero(own == table).tolist():
-            row = values[:, group].astype(np.int64) * len(own)
-            cell += maps.key[maps.key_first[group] + row + place]
-    return cell

@@ -27,3 +27,15 @@ class Margin(NamedTuple):
 
     weight: float
     wall: float
+
+
+class Raised(NamedTuple):
+    """How cells are treated that have to be mended.
+
+    `height`: height of their wall, `HEIGHT` for others.
+    `most`, `margin`: where it is, in records; `margin` for tables of one variable.
+    """
+
+    height: float
+    most: int
+    margin: int

@@ -47,6 +47,16 @@ class Maps(NamedTuple):
     together: NDArray[np.bool_]
     width: NDArray[np.int64]
 
+    def cells(self, values: NDArray[np.unsignedinteger], table: int) -> NDArray[np.int64]:
+        """The cell of a table that each row falls into; rows are values of groups, ``(R, G)``."""
+        cell = np.full(len(values), self.base[table], dtype=np.int64)
+        for group in range(len(self.width)):
+            own = self.tables[self.first[group] : self.first[group + 1]]
+            for place in np.flatnonzero(own == table).tolist():
+                row = values[:, group].astype(np.int64) * len(own)
+                cell += self.key[self.key_first[group] + row + place]
+        return cell
+
 
 class Kind(NamedTuple):
     """Cells that are treated alike.
@@ -75,7 +85,7 @@ class Layout:
     `maps`: from values to cells.
     `rest`: state of every possible cell at deviation 0: its kind times ``2 * half``, plus `half`;
         ``(M,)``, int16 or int32. A deviation of d adds d to it. The last kind is that of cells that
-        are empty and stay so.
+        are empty and stay so; `raised` is added while a cell counts as one that has to be mended.
     `half`: deviations are told apart up to here.
     `kinds`: what the kinds of cells are, without the last.
     `seen`, `allowance`: cells whose deviations are looked at, and which of these are free,
@@ -101,6 +111,11 @@ class Layout:
         """Which of the cells that are looked at belong to a table of one variable, ``(C,)``."""
         kind = self.rest[self.seen].astype(np.int64) // (2 * self.half)
         return np.array([one.margin for one in self.kinds], dtype=np.bool_)[kind]
+
+    @property
+    def raised(self) -> int:
+        """What is added to the state of a cell so that it belongs to its kind, but raised."""
+        return 2 * self.half * (len(self.kinds) + 1)
 
     @property
     def weight(self) -> NDArray[np.float64]:
@@ -288,7 +303,7 @@ def _cells(
             f"the cells have {len(kinds)} different allowances and exact ones among them; "
             f"choose at most {_KINDS} different weights"
         )
-    room = np.iinfo(np.int16).max // (2 * (len(kinds) + 1))
+    room = np.iinfo(np.int16).max // (2 * (2 * len(kinds) + 1))  # raised cells have their own
     half = max(_LEAST, _EACH * problem.minimum, min(room, _MOST_APART))
     narrow = half <= room
     rest = np.full(int(base[-1]), 2 * half * len(kinds) + half, np.int16 if narrow else np.int32)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.safe.costs import EXACT, HEIGHT, NEVER, SCALE, STEEP, TOP, USUAL, Margin
-from diskret.safe.layout import Layout
+from diskret.safe.costs import EXACT, HEIGHT, NEVER, SCALE, STEEP, TOP, USUAL, Margin, Raised
+from diskret.safe.layout import Kind, Layout
 from diskret.safe.sums import SumPrices
 
 
@@ -32,44 +33,87 @@ class Potential:
 
 
 def potential(
-    laid: Layout, minimum: int, wall: float | None, margin: Margin | None = None
+    laid: Layout,
+    minimum: int,
+    wall: float | None,
+    margin: Margin | None = None,
+    raised: Raised | None = None,
 ) -> Potential:
     """Costs of deviations.
 
     `minimum`: deviations are measured in thirds of it. `wall`: admissible error in these units,
     beyond which costs grow exponentially; None: no wall. `margin`: how tables of one variable are
-    treated; None: as all others. Kinds of cells in `laid` are followed by those that are empty and
-    stay so.
+    treated; None: as all others. `raised`: how cells are that have to be mended, if there are any.
+    Kinds of cells in `laid` are followed by those that are empty and stay so, and these by the same
+    kinds once more, raised.
 
     A cell costs w·(d² + h·exp(s·(abs(d) - wall))). Squares bring the mean down, the wall the
     largest deviation: a soft form of Höhne's admissible error. Cells with an allowance have a
     wall that is so much further out, and squares that weigh as much less.
     """
-    kinds, half = laid.kinds, laid.half
     unit = minimum / 3
     margin = Margin(1.0, wall or 0.0) if margin is None else margin
     far = max(16, 2 * minimum)
-    d = np.arange(-half, half) / unit
-    slope = np.zeros((len(kinds) + 1, 2 * half, 4))
-    energy = np.full((len(kinds) + 1, 2 * half), float(NEVER))
-    energy[-1, half] = 0
-    for k, kind in enumerate(kinds):
-        allowance = kind.allowance / unit
-        weight = (USUAL / max(USUAL + allowance, 1.0)) ** 2 * (margin.weight if kind.margin else 1)
-        height = 0.0 if wall is None else HEIGHT
-        if kind.exact or kind.free:
-            weight, height = (EXACT if kind.exact else 1 / SCALE), 0.0
-        limit = (margin.wall if kind.margin else wall or 0.0) + allowance
-        up = height * np.exp(np.minimum(STEEP * (d - limit), TOP))
-        down = height * np.exp(np.minimum(STEEP * (-d - limit), TOP))
-        slope[k] = np.stack([2 * weight * d / unit, weight / unit**2 + 0 * d, up, down], axis=1)
-        energy[k] = np.minimum((weight * d**2 + up + down) * SCALE, NEVER)
-        energy[k, np.abs(np.arange(-half, half)) >= half - 2 * far] = NEVER
-    slope = np.clip(np.rint(slope * SCALE), -NEVER, NEVER).reshape(-1, 4)
+    shapes = [_usual(kind, unit, wall, margin) for kind in laid.kinds]
+    blocks = [*(_costs(laid.half, shape, unit, far) for shape in shapes), _stays_empty(laid.half)]
+    if raised is not None:
+        shapes = [_raised(kind, unit, margin, raised) for kind in laid.kinds]
+        blocks += [_costs(laid.half, shape, unit, far) for shape in shapes]
+    slope, energy = zip(*blocks, strict=True)
+    slopes = np.clip(np.rint(np.concatenate(slope) * SCALE), -NEVER, NEVER)
     return Potential(
-        slope,
-        slope[:, [0, 1, 3, 2]] * [-1, 1, 1, 1],
-        np.rint(energy).ravel().astype(np.int32),
+        slopes,
+        slopes[:, [0, 1, 3, 2]] * [-1, 1, 1, 1],
+        np.rint(np.concatenate(energy)).astype(np.int32),
         np.exp(STEEP * np.arange(-far, far + 1) / unit) - 1,
         laid.sums.prices(unit, wall, margin),
     )
+
+
+class _Shape(NamedTuple):
+    """Weight of the squares, and height and place of the wall in thirds of the minimum."""
+
+    weight: float
+    height: float
+    wall: float
+
+
+def _usual(kind: Kind, unit: float, wall: float | None, margin: Margin) -> _Shape:
+    if kind.exact or kind.free:
+        return _Shape(EXACT if kind.exact else 1 / SCALE, 0.0, 0.0)
+    allowance = kind.allowance / unit
+    at = margin.wall if kind.margin else wall or 0.0
+    return _Shape(_weight(kind, unit, margin), 0.0 if wall is None else HEIGHT, at + allowance)
+
+
+def _raised(kind: Kind, unit: float, margin: Margin, raised: Raised) -> _Shape:
+    if kind.exact or kind.free:
+        return _usual(kind, unit, None, margin)
+    at = raised.margin if kind.margin else raised.most
+    return _Shape(_weight(kind, unit, margin), raised.height, (at + kind.allowance) / unit)
+
+
+def _weight(kind: Kind, unit: float, margin: Margin) -> float:
+    eased = (USUAL / max(USUAL + kind.allowance / unit, 1.0)) ** 2
+    return eased * (margin.weight if kind.margin else 1)
+
+
+def _costs(
+    half: int, shape: _Shape, unit: float, far: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Slope and energy of the states of a kind, see `Potential`; slopes are not yet rounded."""
+    records = np.arange(-half, half)
+    d = records / unit
+    up = shape.height * np.exp(np.minimum(STEEP * (d - shape.wall), TOP))
+    down = shape.height * np.exp(np.minimum(STEEP * (-d - shape.wall), TOP))
+    square = np.full(len(d), shape.weight / unit**2)
+    slope = np.stack([2 * shape.weight * d / unit, square, up, down], axis=1)
+    energy = np.minimum((shape.weight * d**2 + up + down) * SCALE, NEVER)
+    energy[np.abs(records) >= half - 2 * far] = NEVER
+    return slope, energy
+
+
+def _stays_empty(half: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    energy = np.full(2 * half, float(NEVER))
+    energy[half] = 0
+    return np.zeros((2 * half, 4)), energy

@@ -15,6 +15,7 @@ from diskret.safe.cells import Cells, ExactCellsError, cells, deviations
 from diskret.safe.check import check
 from diskret.safe.checkpoint import Checkpoint, task
 from diskret.safe.layout import layout
+from diskret.safe.mending import SHARE, mend
 from diskret.safe.problem import SafeFile, SafeProblem
 
 #: Sweeps if neither a number nor a limit of time is given.
@@ -78,6 +79,9 @@ def search(
     second leaves all counts as they are but those of tables that hold this group and another one
     in which the two differ, which makes it by far the most fruitful change.
 
+    At the end the cells that deviate most are mended one after the other; see
+    `diskret.safe.mending.mend`.
+
     Changes are proposed by all cores at once in blocks of rows, for the counts before; then one
     after the other is carried out if it costs no more than it seemed to. So neither the number
     of cores nor their speed matters, and cells are looked up for a block at a time only.
@@ -93,7 +97,7 @@ def search(
     ([3, 3], (60, 0, 0.0))
     """
     rounds = max(1, min(_ROUNDS, _ROWS // max(1, len(problem.count))))
-    share = None if time_limit is None else time_limit / rounds
+    share = None if time_limit is None else time_limit / rounds * (1 - SHARE)
     plan = Plan(_sweeps(sweeps, time_limit), share)
     known = cells(problem) if known is None else known
     few = known.exact & (known.original > 0) & (known.original < problem.minimum)
@@ -108,6 +112,7 @@ def search(
     for again in range(rounds):
         run = Run(problem, laid, (seed, again), plan, progress, kept)
         run.anneal()
+        mend(run)
         runs.append(((run.broken(), *run.score()), run.file()))
         plan = Plan(tuple(run.sweeps), None)
     file = min(runs, key=lambda one: one[0])[1]
