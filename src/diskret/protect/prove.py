@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -190,7 +191,8 @@ def _proven(
         unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
         targets = targets_of(published, original, required, unclaimed)
         large = bool(np.count_nonzero(pattern.suppressed) > _LARGE)
-        examination = examine(
+        attack = partial(
+            examine,
             published,
             attacker,
             targets,
@@ -199,8 +201,12 @@ def _proven(
             progress=problem.progress,
             earlier=attacked,
             deadline=deadline,
-            quick=deadline.limited,
         )
+        # contributors are asked about several patterns: of the last one alone intervals are told
+        waiting = insiders is not None and not deadline.limited
+        examination = attack(quick=deadline.limited or waiting)
+        if waiting and unmet(examination, targets).any():
+            waiting, examination = False, attack()
         missed, open_sums = unmet(examination, targets), open_sums[:0]
         late = _secondaries_before(published, required, examination.cell[missed])
         if len(late):
@@ -209,10 +215,16 @@ def _proven(
             targets = targets_of(published, original, required, unclaimed)
             missed = unmet(examination, targets)
         if unsafe is not None and not missed.any():
-            examination = show_sums(
-                published, examination, attacker, unsafe, original, problem.progress, deadline
-            )
-            open_sums = unmet_sums(examination, unsafe, original)
+            if insiders is not None:  # short moves of an outsider serve contributors, too
+                whole = published, examination, required, unsafe, original
+                examination, found = insiders.outsider(*whole, progress, found, deadline)
+                sides = replace(unsafe, sliding=np.zeros_like(unsafe.sliding))
+                open_sums = unmet_sums(examination, sides, original)
+            if not open_sums.any():
+                examination = show_sums(
+                    published, examination, attacker, unsafe, original, problem.progress, deadline
+                )
+                open_sums = unmet_sums(examination, unsafe, original)
             if open_sums.any():
                 problem = asking_for(problem, unsafe.only(open_sums))
         if open_sums.any() and not (missed.any() or tidied):
@@ -260,6 +272,9 @@ def _proven(
                 because |= pattern.suppressed[: len(original)] & ~before[: len(original)]
                 continue
         if not missed.any() and not open_sums.any():
+            if waiting:
+                last = attack()
+                examination = examination.with_tables(last.witnesses).narrowed(last)
             judged = _judged(published, parts)
             if withstood is not None:
                 hidden = np.flatnonzero(because & published.suppressed)
