@@ -51,7 +51,7 @@ class Insiders:
         that is 0 says that somebody is in a cell with nothing.
     number: how many contribute to each cell, ``(k,)``, int64; −1 if nobody knows, then those are
         alone who contribute all of it.
-    coalition: how many contributors pool what they know; 0: nobody does, the outsider alone attacks.
+    coalition: how many contributors pool what they know; 0: an outsider alone attacks.
     target: cells, sums and rests that are unsafe, ``(t, k)``, int64 CSR of ones, and −1 for what is
         taken away.
     most: lower and upper level of each that nobody is owed more than, ``(t,)``, int64.
