@@ -307,7 +307,8 @@ def _proven(
         if finer is not None:
             # what is asked of sums is found out again
             problem, finer = finer(), None
-            pattern = replace(pattern, suppressed=pattern.suppressed[: len(original)])
+            shown = pattern.suppressed[: len(original)]
+            pattern = replace(pattern, suppressed=shown, proposals=None)
         stronger = _stronger(problem.requirements, examination.cell[missed], factor)
         failed += 1
         try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
+from diskret.attack import Attacker, Proposals, Requirements, UnsafeSums, revealed_sums
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.parts import PartsJudge
@@ -317,11 +317,27 @@ def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
             problem,
             requirements=requirements or problem.requirements,
             start=start,
+            known=_reaching(problem, pattern.proposals),
             deadline=problem.deadline.share(_REPAIR),
             work=Work(),
         )
     )
     return replace(checked_pattern(problem, found), bound=pattern.bound)
+
+
+def _reaching(problem: Problem, proposals: Proposals | None) -> Proposals | None:
+    """The same changes with what they do to sums that are asked for since."""
+    if proposals is None:
+        return None
+    difference = proposals.difference
+    size = difference.shape[1]
+    # each sum stands behind all others, and so does its equation
+    since = sparse.csr_array(problem.system.equations[:, :size], dtype=np.int64)
+    since = since[max(0, since.shape[0] - (len(problem.cost) - size)) :]
+    more = sparse.csr_array(-(difference @ since.T))
+    return replace(
+        proposals, difference=sparse.csr_array(sparse.hstack([difference, more], format="csr"))
+    )
 
 
 def everything_around(problem: Problem, pattern: Pattern, cells: NDArray[np.int64]) -> Pattern:
