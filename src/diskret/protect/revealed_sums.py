@@ -311,13 +311,15 @@ def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
     hidden[: len(pattern.suppressed)] = pattern.suppressed
     start = hidden if problem.start is None else problem.start | hidden
     requirements = _keeping(problem.requirements, np.flatnonzero(hidden)) if keep else None
+    begin_anew = problem.integer and not keep
     # however many steps the search for a cheap pattern may take, a safe one has to be found
     found = modular(
         replace(
             problem,
             requirements=requirements or problem.requirements,
             start=start,
-            known=_reaching(problem, pattern.proposals),
+            # counts are looked for anew, which takes little and finds cheaper ones
+            known=None if begin_anew else _reaching(problem, pattern.proposals),
             deadline=problem.deadline.share(_REPAIR),
             work=Work(),
         )
