@@ -89,11 +89,13 @@ class Reach:
     `by`: changes that show it, as far as somebody keeps them.
     """
 
-    def __init__(self, groups: int):
+    def __init__(self, groups: int, by: Sequence[Change] = ()):
         self.down = np.zeros(groups, dtype=np.int64)
         self.up = np.zeros(groups, dtype=np.int64)
         self.width = np.zeros(groups, dtype=np.int64)
-        self.by: tuple[Change, ...] = ()
+        self.by = tuple(by)
+        for change in by:
+            self.add(change)
 
     def add(self, change: Change) -> None:
         """Take note of a change."""

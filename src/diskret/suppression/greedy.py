@@ -92,22 +92,18 @@ def modular(problem: Problem) -> Pattern:
     """
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    changes: list[Change] = []
+    hidden, changes = cells.primary | cells.started, list[Change]()
     if problem.known is None:
         # what random directions leave open is asked for in the blocks, at no more cost
         certified = certify(
             cells, cells.primary, one_by_one=False, seconds=problem.seconds, waiting=problem.waiting
         )
     else:
-        certified = Reach(len(cells.down))
-        for change in changes_of(cells, problem.known):
-            if cells.primary[change.cell].all():
-                certified.add(change)
-                certified.by = (*certified.by, change)
-            elif (cells.primary | cells.started)[change.cell].all():
-                changes.append(change)
+        known = changes_of(cells, problem.known)
+        alone = [change for change in known if cells.primary[change.cell].all()]
+        certified = Reach(len(cells.down), alone)
+        changes = [c for c in known if hidden[c.cell].all() and not cells.primary[c.cell].all()]
     blocks = Blocks(problem.system.tables, cells.group)
-    hidden = cells.primary | cells.started
     found = safe(problem, cells, hidden, certified, changes, blocks=blocks)
     return found.pattern(problem, cells, "modular")
 
