@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations, product
@@ -56,6 +57,7 @@ Write = Callable[[Path, str, str], None]
 
 _HEAD = re.compile(r'<!DOCTYPE html>\n<html lang="(en|de)">')
 _TITLE = re.compile(r"<h1>([^<>]*)</h1>")
+_MARKUP = re.compile(r"<style>[^<]*</style>|<[^>]*>")
 _MOST_SYMBOLS = 8
 
 _TYPES: Mapping[str, pa.DataType] = {
@@ -110,28 +112,53 @@ def check_text_columns(public: Path, name: str, text: pa.Table, decimals: dict[s
 def check_page(path: Path, certificate: Mapping[str, Any], write: Write) -> str:
     """Compare a page with the one that is written again.
 
-    Returns a remark if it was made by another release of the software, whose pages may look
-    otherwise: then it is only checked that it holds nothing but visible text.
+    Of a page of another release of the software, which may look otherwise, only numbers and what
+    the certificate says are compared; then a remark is returned.
     """
     if not path.exists():
         return ""
     refuse(page_problems(path))
-    if certificate.get("software") != software():
-        return f"; {path.name} not compared, because it was made with {certificate['software']}"
     text = path.read_text(encoding="utf-8")
+    again, language = _written_again(path.name, text, write)
+    if again == text:
+        return ""
+    shown, said = _shown(text), (certificate[key] for key in ("claimed", "not_claimed"))
+    if (
+        certificate["software"] == software()
+        or _numbers(text) - _numbers(again)
+        or not all(line in shown for both in said for line in both[language])
+    ):
+        raise VerificationError(
+            f"{path.name} does not show what is published and certified, or shows more"
+        )
+    return (
+        f"; of {path.name} only numbers and what the certificate says were compared, because it "
+        f"was made with {certificate['software']}"
+    )
+
+
+def _written_again(name: str, text: str, write: Write) -> tuple[str, str]:
+    """A page as it is written now, with the title of the other, and its language."""
     head, title = _HEAD.match(text), _TITLE.search(text)
     with TemporaryDirectory() as private:
-        again = Path(private) / path.name
+        again = Path(private) / name
         try:
             if head is not None and title is not None:
                 write(again, html.unescape(title[1]), head[1])
+                return again.read_text(encoding="utf-8"), head[1]
         except (InputError, KeyError, TypeError, ValueError, IndexError):
             pass
-        if not again.exists() or again.read_text(encoding="utf-8") != text:
-            raise VerificationError(
-                f"{path.name} does not show what is published and certified, or shows more"
-            )
-    return ""
+    raise VerificationError(f"{name} is no page that is written of what is published and certified")
+
+
+def _shown(page: str) -> str:
+    """The text that a page shows to readers."""
+    return html.unescape(_MARKUP.sub(" ", page))
+
+
+def _numbers(page: str) -> Counter[str]:
+    """The numbers that a page shows, and how often."""
+    return Counter(re.findall(r"\d+", _shown(page)))
 
 
 def before_page(certificate: Mapping[str, Any], name: str) -> dict[str, Any]:
