@@ -14,6 +14,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from diskret.attack.microdata.said import told_weights_and_order
 from diskret.errors import InputError, VerificationError
 from diskret.publish.contract import software
 from diskret.publish.digests import SIGNED, is_lock
@@ -213,7 +215,7 @@ def _of_workbook(path: Path, published: Published) -> list[str]:
     def write(folder: Path) -> Iterator[Path]:
         language, title, symbols = _looks(path, published)
         again = folder / path.name
-        for one, dotted in product(symbols, (False, True) if language == "de" else (False,)):
+        for one, dotted in product(symbols, (False, True)):
             write_xlsx(published, again, title=title, language=language, symbols=one, dotted=dotted)
             yield again
 
@@ -268,10 +270,8 @@ def _symbol_sets(symbols: Mapping[str, str], language: str) -> Iterator[SymbolSe
         return
     both = {"en": dict(symbols), "de": dict(symbols)}
     for hidden, nothing in permutations(symbols, 2):
-        try:
+        with suppress(InputError):
             yield SymbolSet("own", hidden, nothing, both)
-        except InputError:
-            continue
 
 
 # ── the page beside released microdata ───────────────────────────────────────────────
@@ -293,14 +293,14 @@ def check_microdata_page(
     def write(path: Path, title: str, language: str) -> None:
         words = table_words(language, "report", "microdata_report")
         items = [html.unescape(item) for item in _ITEM.findall(text)]
-        paragraph = f"<p>{html.escape(words['order shuffled'], quote=False)}</p>"
+        weight, shuffled = told_weights_and_order(certificate["not_claimed"])
         shown = Outline(
             name=name,
             records=records.num_rows,
             variables=tuple(_page_variables(text, records, typed, words)),
             families=dict(_page_families(items, records.column_names, words)),
-            weight=words["use weight"] in items,
-            shuffled=paragraph in text,
+            weight=weight,
+            shuffled=shuffled,
         )
         before = before_page(certificate, name)
         write_public_microdata_report(shown, before, path, title=title, language=language)
@@ -312,7 +312,7 @@ def _page_families(
     items: list[str], columns: list[str], words: Mapping[str, str]
 ) -> Iterator[tuple[Family, tuple[str, ...]]]:
     """The kinds of methods that a page names, with names of columns and nothing else."""
-    several = "|".join(map(re.escape, sorted(columns, key=len, reverse=True)))
+    several = "|".join(map(re.escape, columns))
     names = re.compile(rf"(?:{several})(?:, (?:{several}))*")
     for item in items:
         for family in get_args(Family):
@@ -345,6 +345,6 @@ def _from_text(name: str, text: pa.ChunkedArray, kind: Kind) -> Variable:
         raise VerificationError(f"{name} does not hold what the page says it does") from None
     ordered = there.take(order).to_pylist()
     found = Variable(name, kind, len(ordered), text.null_count)
-    if kind != "logical" and len(ordered) > LISTED:
+    if len(ordered) > LISTED:
         return replace(found, ends=(ordered[0], ordered[-1]))
-    return replace(found, listed=tuple(ordered) if len(ordered) <= LISTED else ())
+    return replace(found, listed=tuple(ordered))
