@@ -145,6 +145,10 @@ def _read(
         raise VerificationError(
             f"the certificates of {', '.join(names)} do not name the same earlier releases"
         )
+    if len({certificate["attacker"] for certificate in certificates}) > 1:
+        raise VerificationError(
+            f"the certificates of {', '.join(names)} do not name the same attacker"
+        )
     found, beside, missing = published_in(releases) if named else {}, [], []
     tables = list(own.tables)
     try:
