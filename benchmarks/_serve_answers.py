@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -30,12 +30,14 @@ class Seen:
     """A table as its reader knows it.
 
     `by`: which axes it has; `kept`: for each axis of the population which codes count; `value`:
-    what is shown, in the shape of `by`.
+    what is shown, in the shape of `by`; `coarse`: of an axis that is shown by coarser codes, which
+    of them each code belongs to.
     """
 
     by: tuple[int, ...]
     kept: tuple[NDArray[np.bool_], ...]
     value: NDArray[np.int64]
+    coarse: Mapping[int, NDArray[np.int64]] = field(default_factory=dict[int, NDArray[np.int64]])
 
 
 def people(records: int, shape: Sequence[int], seed: int = 1) -> NDArray[np.int64]:
@@ -54,13 +56,13 @@ def census(
     names: Sequence[str],
     seed: int = 2,
     *,
-    groups: Mapping[str, int] | None = None,
+    groups: Mapping[str, Sequence[int]] | None = None,
     pay: NDArray[np.int64] | None = None,
     share: float = 0.2,
 ) -> DataSet:
     """People as records with random keys, in a data set without a limit of practical meaning.
 
-    `groups`: variables with a coarser level, and how many codes make one of it. `pay`: a value of
+    `groups`: variables with coarser levels, and how many codes make one of each. `pay`: a value of
     each record, in the order of their cells, whose sums have noise of so large a `share`.
     """
     cell = np.repeat(np.arange(count.size), count.ravel())
@@ -70,7 +72,7 @@ def census(
         columns[name] = pa.DictionaryArray.from_arrays(pa.array(at), codes).dictionary_decode()
     columns["key"] = np.random.default_rng(seed).integers(2**32, size=len(cell))
     variables = (
-        _variable(name, tuple(f"{i:03d}" for i in range(size)), (groups or {}).get(name))
+        _variable(name, tuple(f"{i:03d}" for i in range(size)), (groups or {}).get(name, ()))
         for name, size in zip(names, count.shape, strict=True)
     )
     if pay is not None:
@@ -88,11 +90,11 @@ def census(
     )
 
 
-def _variable(name: str, codes: tuple[str, ...], together: int | None) -> Variable:
-    if together is None:
+def _variable(name: str, codes: tuple[str, ...], groups: Sequence[int]) -> Variable:
+    if not groups:
         return Variable(name, codes)
-    levels = {"group": [f"g{int(code) // together:03d}" for code in codes], name: [*codes]}
-    return Variable(name, tree=Hierarchy.from_levels(levels))
+    levels = {f"{n}": [f"g{n:03d} {int(code) // n:03d}" for code in codes] for n in groups}
+    return Variable(name, tree=Hierarchy.from_levels({**levels, name: [*codes]}))
 
 
 class _Once:
@@ -138,7 +140,7 @@ def service(data: DataSet, seed: int = 3) -> Tabulator:
 def questions(data: DataSet, seed: int, measure: str = "count") -> Iterator[Question]:
     """Random ones, none twice: one to three variables, filters of half the codes on others.
 
-    Of variables with a coarser level, half of the tables name that one.
+    Of variables with coarser levels, each is as likely as the finest one.
     """
     draw = np.random.default_rng(seed)
     names, had = [*data.variable], set[Family]()
@@ -151,8 +153,8 @@ def questions(data: DataSet, seed: int, measure: str = "count") -> Iterator[Ques
             if name not in by and draw.random() < 0.75 and len(kept) > 1:
                 where[name] = kept.tolist()
         levels = [
-            {"variable": name, "level": 1}
-            if data.variable[name].depth > 1 and draw.random() < 0.5
+            {"variable": name, "level": int(draw.integers(1, data.variable[name].depth + 1))}
+            if data.variable[name].depth > 1
             else name
             for name in by
         ]
@@ -193,35 +195,15 @@ def answers(tables: Tabulator, asked: Iterator[Question], most: int, who: str) -
     return found
 
 
-def coarse_answers(
-    tables: Tabulator, asked: Iterator[Question], most: int, who: str
-) -> list[list[Seen]]:
-    """The same where tables may be by coarser codes: each as tables by finest ones."""
-    found: list[list[Seen]] = []
-    for question in asked:
-        with suppress(Refused):
-            found.append(by_finest(tables, question, who))
-        if len(found) == most:
-            break
-    return found
-
-
-def by_finest(tables: Tabulator, question: Question, who: str) -> list[Seen]:
+def by_finest(one: Seen) -> list[Seen]:
     """An answer by coarser codes as one by finest codes for each of these, with a filter on it."""
-    data, names = tables.data[question.data], [*tables.data[question.data].variable]
-    coarse = [name for name, _ in question.levels]
-    found = seen(tables, question, who)
-    own = [data.variable[name].level(1) for name in coarse]
-    axes = [found.by.index(names.index(name)) for name in coarse]
-    rest = tuple(axis for axis in found.by if names[axis] not in coarse)
+    rest = tuple(axis for axis in one.by if axis not in one.coarse)
     parts: list[Seen] = []
-    for at in np.ndindex(*(len(level.codes) for level in own)):
-        kept = [*found.kept]
-        value = found.value
-        for axis, i in sorted(zip(axes, at, strict=True), reverse=True):
-            value = value.take(i, axis)
-        for name, level, i in zip(coarse, own, at, strict=True):
-            kept[names.index(name)] = level.group == i
+    for at in np.ndindex(*(int(group.max()) + 1 for group in one.coarse.values())):
+        kept, value = [*one.kept], one.value
+        for (axis, group), i in sorted(zip(one.coarse.items(), at, strict=True), reverse=True):
+            value = value.take(i, one.by.index(axis))
+            kept[axis] = group == i
         parts.append(Seen(rest, tuple(kept), value))
     return parts
 
@@ -236,4 +218,9 @@ def seen(tables: Tabulator, question: Question, who: str) -> Seen:
         for name in names
     )
     order = np.argsort(by).tolist()
-    return Seen(tuple(sorted(by)), kept, answer.value.transpose(order))
+    coarse = {
+        names.index(name): data.variable[name].level(level).group
+        for name, level in question.levels
+        if data.variable[name].standard(level)
+    }
+    return Seen(tuple(sorted(by)), kept, answer.value.transpose(order), coarse)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from _serve_answers import Seen
+from _serve_answers import Seen, by_finest
 from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, linprog, milp
-from scipy.sparse import block_array, eye_array
+from scipy.sparse import block_array, csr_array, eye_array
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -27,12 +28,14 @@ class Equations:
 
     def __init__(self, seen: Sequence[Seen], shape: tuple[int, ...]):
         self.shape = shape
-        self._groups: list[tuple[tuple[int, ...], int, Floats]] = []
+        #: Order of axes, cells of the finest table → rows that are shown, and filters.
+        self._groups: list[tuple[tuple[int, ...], Any, Floats]] = []
         self.shown: list[Floats] = []
-        of: dict[tuple[int, ...], list[Seen]] = {}
+        of: dict[tuple[Any, ...], list[Seen]] = {}
         for one in seen:
-            of.setdefault(one.by, []).append(one)
-        for by, group in of.items():
+            coarse = tuple((axis, one.coarse[axis].tobytes()) for axis in sorted(one.coarse))
+            of.setdefault((one.by, coarse), []).append(one)
+        for (by, _), group in of.items():
             rest = tuple(i for i in range(len(shape)) if i not in by)
             filters = np.empty((int(np.prod([shape[i] for i in rest])), len(group)))
             for at, one in enumerate(group):
@@ -40,21 +43,26 @@ class Equations:
                 for axis in rest:
                     inside = np.outer(inside, one.kept[axis]).ravel()
                 filters[:, at] = inside
-            self._groups.append(((*by, *rest), len(by), filters))
+            row = np.zeros(1, dtype=np.int64)
+            for axis in by:
+                own = group[0].coarse.get(axis, np.arange(shape[axis]))
+                row = np.add.outer(row * (own.max() + 1), own).ravel()
+            rows = csr_array((np.ones(len(row)), (row, np.arange(len(row)))))
+            self._groups.append(((*by, *rest), rows, filters))
             self.shown.append(np.stack([one.value.ravel() for one in group], 1).astype(np.float64))
 
     def sums(self, cells: Floats) -> list[Floats]:
         """What the tables show of these cells without noise."""
         return [
-            cells.transpose(order).reshape(-1, len(filters)) @ filters
-            for order, _, filters in self._groups
+            (rows @ cells.transpose(order).reshape(-1, len(filters))) @ filters
+            for order, rows, filters in self._groups
         ]
 
     def back(self, parts: Sequence[Floats]) -> Floats:
         """For each cell, the sum of what belongs to the equations that it is in."""
         found = np.zeros(self.shape)
-        for (order, _, filters), part in zip(self._groups, parts, strict=True):
-            own = (part @ filters.T).reshape([self.shape[i] for i in order])
+        for (order, rows, filters), part in zip(self._groups, parts, strict=True):
+            own = (rows.T @ (part @ filters.T)).reshape([self.shape[i] for i in order])
             found += own.transpose(np.argsort(order).tolist())
         return found
 
@@ -94,8 +102,8 @@ class Equations:
         other = copy(self)
         chosen = [which(filters.shape[1]) for _, _, filters in self._groups]
         other._groups = [
-            (order, number, filters[:, keep])
-            for (order, number, filters), keep in zip(self._groups, chosen, strict=True)
+            (order, rows, filters[:, keep])
+            for (order, rows, filters), keep in zip(self._groups, chosen, strict=True)
         ]
         other.shown = [part[:, keep] for part, keep in zip(self.shown, chosen, strict=True)]
         return other
@@ -316,6 +324,7 @@ def knows_all_others(
         How many tables that would count a target are used: those that tell most, chosen before
         anything of them is known but who else is in them. None: all.
     """
+    seen = [part for one in seen for part in by_finest(one)]
     draw = np.random.default_rng(11)
     name = draw.integers(1, 2**63, size=others.size, dtype=np.uint64).reshape(others.shape)
     true = others.copy()

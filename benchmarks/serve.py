@@ -1,13 +1,14 @@
 """The tabulation service under load, over HTTP.
 
 python benchmarks/serve.py [records …] [--ledger postgresql://user@host/database]
-                           [--processes 2] [--seconds 10] [--soak MINUTES]
+                           [--processes 2] [--seconds 10] [--soak MINUTES] [--rate 50]
 
 For each number of made-up people (1,000,000 and 10,000,000 if none is said): the first answer to
 tables of five variables, warm tables as fast as they come and at 200 a second, 1,000 users at
 once, and a kill in the middle of writing. The load comes from a process of its own, whose processor
-time is shown apart (`_serve_load.py`). With ``--soak`` only that: warm and new tables for so many
-minutes, and the memory of the service each minute.
+time is shown apart (`_serve_load.py`). With ``--soak`` only that: for so many minutes questions at
+a rate, a quarter of them for tables that are new in that minute (60, each for several users), and
+each minute the memory of the service and the size of its journal.
 """
 
 from __future__ import annotations
@@ -266,16 +267,21 @@ def killed(folder: Path, tokens: Sequence[str]) -> None:
     )
 
 
-def soak(services: Sequence[Running], tokens: Sequence[str], minutes: float) -> None:
-    """Warm and new tables, and the memory each minute."""
+def soak(services: Sequence[Running], tokens: Sequence[str], folder: Path, given: Any) -> None:
+    """Warm and new tables, and what grows each minute."""
+    minutes: float = given.soak
     draw, known = random.Random(3), warm(40)
+    print(f"  memory {', '.join(f'{one.megabytes:,.1f} MB' for one in services)}", flush=True)
     for minute in count(1):
-        questions = known * 5 + [fresh(draw) for _ in range(20)]
+        questions = known * 5 + [fresh(draw) for _ in range(60)]
         under_load(
-            f"minute {minute}", services, do="steady", seed=minute, rate=50, connections=20,
+            f"minute {minute}", services, do="steady", seed=minute, rate=given.rate, connections=20,
             tokens=tokens[:20], questions=questions, seconds=min(60, minutes * 60),
         )  # fmt: skip
-        print(f"  memory {', '.join(f'{one.megabytes:,.0f} MB' for one in services)}", flush=True)
+        memory = ", ".join(f"{one.megabytes:,.1f} MB" for one in services)
+        file = folder / given.ledger
+        journal = f"; journal {file.stat().st_size / 1e6:,.1f} MB" if file.is_file() else ""
+        print(f"  memory {memory}{journal}", flush=True)
         if minute >= minutes:
             return
 
@@ -292,7 +298,7 @@ def measured(records: int, given: argparse.Namespace) -> None:
             f"listening after {time.perf_counter() - began:.1f} s"
         )
         if given.soak:
-            soak(services, tokens, given.soak)
+            soak(services, tokens, folder, given)
             return
         first_answers(services[0], tokens[0])
         questions = warm(40)
@@ -316,6 +322,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--soak", type=float, default=0)
+    parser.add_argument("--rate", type=float, default=50)
     given = parser.parse_args()
     for records in given.records:
         measured(records, given)

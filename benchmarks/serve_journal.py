@@ -3,8 +3,9 @@
 python benchmarks/serve_journal.py [postgresql://user@host/database]
 
 Without a database the journal is in a SQLite file in the folder of temporary files. A table is
-counted by 1, 8 and 40 askers at the same time; then 50,000 entries are added and the journal is
-opened again. How long a write takes to reach the disk decides most of it, so that is measured too.
+counted by 1, 8 and 40 askers at the same time; then 250,000 entries are added and the journal is
+opened again, before and after they were moved into an archive. How long a write takes to reach the
+disk decides most of it, so that is measured too.
 """
 
 from __future__ import annotations
@@ -82,16 +83,28 @@ def main() -> None:
         print(f"a page reaches the disk: {disk(Path(folder)):.1f} ms")
         for askers in (1, 8, 40):
             print(f"{askers} at the same time: {counted(allowance, askers):.1f} ms for a table")
-        for _ in range(5):
+        for _ in range(25):
             for _ in range(10_000):
                 journal.gather("answered", "somebody", family())
             began = time.perf_counter()
             journal.flush()
-            print(f"10,000 entries together: {time.perf_counter() - began:.2f} s")
+            taken = time.perf_counter() - began
+        print(f"10,000 entries together, the last time: {taken:.2f} s")
+        opened(place)
         began = time.perf_counter()
-        Allowance(Journal(place, KEYS).turn)
-        entries = journal.check()
-        print(f"opened again and checked, {entries:,} entries: {time.perf_counter() - began:.2f} s")
+        moved = journal.roll(Path(folder) / "archive")
+        print(f"moved into an archive, {moved:,} entries: {time.perf_counter() - began:.2f} s")
+        opened(place)
+        began = time.perf_counter()
+        entries = journal.check(Path(folder) / "archive")
+        print(f"checked with the archive, {entries:,} entries: {time.perf_counter() - began:.2f} s")
+
+
+def opened(place: str) -> None:
+    """Print how long it takes to open the journal and to know what counts."""
+    began = time.perf_counter()
+    Allowance(Journal(place, KEYS).turn)
+    print(f"opened again: {time.perf_counter() - began:.2f} s")
 
 
 if __name__ == "__main__":

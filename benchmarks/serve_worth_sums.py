@@ -1,9 +1,11 @@
 """What many answers of the tabulation service tell by coarser codes, and by sums.
 
 Run it from the repository as ``python benchmarks/serve_worth_sums.py [records …]``; the default is
-10,000 people in the cells of `serve_worth.py`. ``--levels``: counts, half of them by coarser codes
-of two variables, against the same attackers. ``--sums``: sums with noise of 20 % of the largest
-contribution. ``--most N``: no more than N tables of each user, 10,000 if nothing is said.
+10,000 people in the cells of `serve_worth.py`. ``--levels``: counts by three levels of region and
+work and two of age, each as likely, against the same attackers; one user, and three who share.
+``--limits``: the same where each asks 10,000 random questions and the service refuses beyond its
+limit. ``--sums``: sums with noise of 20 % of the largest contribution. ``--most N``: no more than N
+tables of each user, 10,000 if nothing is said.
 
 The attackers of sums know who is in which cell, as decision 102 has it, and look for the values of
 people who are alone in theirs. *Knows all others* takes what he knows off each table with the
@@ -16,45 +18,70 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
-from _serve_answers import SHAPE, Seen, answers, census, coarse_answers, questions, service
+from _serve_answers import SHAPE, Seen, answers, census, questions, service
 from _serve_attackers import Equations, Floats
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
-from serve_worth import NOISE, attackers, town
+from serve_worth import NOISE, Town, attackers, town
 
 from diskret.serve import certainty_of_estimate, resistance
+from diskret.serve.allowance import Allowance
 
-GROUPS = {"region": 4, "work": 4}
+GROUPS = {"region": (12, 3), "work": (8, 2), "age": (3,)}
+LIMITS = (1, 5, 10, 20, 30, 100)
 TABLES = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 SHARE, WITHIN = 0.2, 0.1
 
 
 def levels(records: int, users: int, limit: int) -> None:
-    """Print what counts by two levels tell."""
+    """Print what counts by several levels tell."""
     where = town(records, tuple(SHAPE.values()), 1_000)
     data = census(where.count, NOISE, [*SHAPE], groups=GROUPS)
     tables = service(data)
     of_user = [
-        coarse_answers(tables, questions(data, 5 + user), limit, f"user {user}")
-        for user in range(users)
+        answers(tables, questions(data, 5 + user), limit, f"user {user}") for user in range(users)
     ]
     for most in (one for one in TABLES if one <= limit):
-        shared = [part for own in of_user for parts in islice(own, most) for part in parts]
-        tried = attackers(shared, where, alone=False)
-        if most > 300:
-            tried.pop("all others", None)
-        for name, attack in tried.items():
-            found = attack()
-            stated = resistance(NOISE).certainty(users * most)
-            named, wrong = found.told[0] if found.told else (0.0, None)
-            print(
-                f"{records:>9,} {users} {most:>6,} {name:<14} right {found.right or 0:6.1%} of at "
-                f"most {stated:.1%}; named {named:6.1%}, wrong {wrong or 0:6.1%}",
-                flush=True,
+        shared = [one for own in of_user for one in islice(own, most)]
+        _attacked(f"{records:>9,} {users} {most:>6,}", shared, where, users * most)
+
+
+def limits(records: int, users: int, asked: int) -> None:
+    """Print what somebody is told by a service that refuses beyond its limit."""
+    where = town(records, tuple(SHAPE.values()), 1_000)
+    data = census(where.count, NOISE, [*SHAPE], groups=GROUPS)
+    for limit in LIMITS:
+        tables = service(replace(data, questions=limit))
+        tables.allowance = Allowance()
+        shared = [
+            one
+            for user in range(users)
+            for one in answers(
+                tables, islice(questions(data, 5 + user), asked), asked, f"user {user}"
             )
+        ]
+        what = f"{records:>9,} {users} asked {asked:,}, limit {limit:>3}, given {len(shared):>4}"
+        _attacked(what, shared, where, limit)
+
+
+def _attacked(what: str, seen: Sequence[Seen], where: Town, tables: int) -> None:
+    """Print what attackers make of answers of which `tables` may count the same record."""
+    stated = resistance(NOISE).certainty(tables)
+    tried = attackers(seen, where, alone=False)
+    if len(seen) > 300:
+        tried.pop("all others", None)
+    for name, attack in tried.items():
+        found = attack()
+        named, wrong = found.told[0] if found.told else (0.0, None)
+        print(
+            f"{what} {name:<14} right {found.right or 0:6.1%} of at most {stated:.1%}; "
+            f"named {named:6.1%}, wrong {'–' if wrong is None else f'{wrong:.1%}'}",
+            flush=True,
+        )
 
 
 class People:
@@ -189,15 +216,19 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("records", nargs="*", type=int, default=[10_000])
     parser.add_argument("--levels", action="store_true")
+    parser.add_argument("--limits", action="store_true")
     parser.add_argument("--sums", action="store_true")
     parser.add_argument("--most", type=int, default=max(TABLES))
     given = parser.parse_args()
     for records in given.records:
         for users in (1, 3):
-            if given.levels or not given.sums:
-                levels(records, users, given.most)
-            if given.sums or not given.levels:
-                sums(records, users, given.most)
+            for chosen, measure in (
+                (given.levels, levels),
+                (given.limits, limits),
+                (given.sums, sums),
+            ):
+                if chosen or not (given.levels or given.limits or given.sums):
+                    measure(records, users, given.most)
 
 
 if __name__ == "__main__":

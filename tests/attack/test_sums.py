@@ -19,7 +19,6 @@ from diskret.attack import (
     recheck,
     revealed_sums,
     show_sums,
-    targets_of,
     unmet_sums,
 )
 from diskret.attack.sums import LARGEST_LINE
@@ -157,12 +156,11 @@ def test_no_certificate_without_witnesses_for_sums():
     published, value = square(NINE)
     whom = Attacker(contributor=True)
     plain = examine(published, whom, original=value)
-    targets = targets_of(published, value, NONE)
     unsafe = asked(published, [("1", "1"), ("1", "2"), ("1", "3")], 1)
     nobody = SimpleNamespace()  # insiders come later
     with pytest.raises(ProofError, match="1 sums of suppressed cells"):
-        certify(published, whom, NONE, plain, targets, value, unsafe=unsafe, insiders=nobody)
+        certify(published, whom, NONE, plain, value, unsafe=unsafe, insiders=nobody)
     with pytest.raises(ProofError, match="was not judged"):
-        certify(published, whom, NONE, plain, targets, value, unsafe=unsafe)
+        certify(published, whom, NONE, plain, value, unsafe=unsafe)
     with pytest.raises(ProofError, match="was not judged"):
-        certify(published, whom, NONE, plain, targets, value)
+        certify(published, whom, NONE, plain, value)

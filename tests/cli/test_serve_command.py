@@ -128,6 +128,21 @@ def test_a_token_is_renewed_and_one_is_revoked(home):
     assert "changed users: revoke a token of anne" in history
 
 
+def test_old_entries_move_into_the_archive_and_are_told_with_the_others(home):
+    run("users", "add", "service.toml", "anne")
+    before = run("serve", "service.toml", "--history").splitlines()
+    archive = home / "archive"
+    said = run("serve", "service.toml", "--roll")
+    assert said == "2 entries were moved out of the journal into archive.\n"
+    assert "0 Einträge wurden" in run("serve", "service.toml", "--roll", "--language", "de")
+    after = run("serve", "service.toml", "--history").splitlines()
+    assert after[:-1] == before and len(before) == 2
+    assert "moved entries out of the journal (2): journal-000000000001.jsonl" in after[-1]
+    next(archive.iterdir()).unlink()
+    left = run("serve", "service.toml", "--history").splitlines()
+    assert "Entries 1 to 2 were moved out of the journal" in left[0] and left[-1] == after[-1]
+
+
 def test_a_configuration_is_checked_with_its_records(home):
     run("users", "add", "service.toml", "anne")
     said = run("serve", "service.toml", "--check")

@@ -93,7 +93,7 @@ def test_changed_values_are_caught(tables, at, far, match):
     value[at] = true + far if value[at] != true or far else true + 1
     shown = [replace(results[0].published, value=value), results[1].published]
     with pytest.raises(ProofError, match=match):
-        certify_invariant(shown, tables, definitions(tables), 3)
+        certify_invariant(shown, tables, 3)
 
 
 def test_an_opened_zero_is_caught(tables):
@@ -103,7 +103,7 @@ def test_an_opened_zero_is_caught(tables):
     value[tuple(empty)] = 1
     shown = [replace(results[0].published, value=value), results[1].published]
     with pytest.raises(ProofError, match="1 cells are empty but not shown as 0"):
-        certify_invariant(shown, tables, definitions(tables), 3)
+        certify_invariant(shown, tables, 3)
 
 
 def test_refusals(tables):

@@ -145,7 +145,7 @@ def test_two_cells_that_sum_to_one_are_no_protection_in_whole_numbers():
     assert (found.lower.tolist(), found.upper.tolist()) == ([0, 0], [1, 1])
     assert unmet(found, targets).tolist() == [True, False]
     with pytest.raises(ProofError, match="1 suppressed cells"):
-        certify(careless, dk.Attacker(), one, found, targets, values)
+        certify(careless, dk.Attacker(), one, found, values)
     own = result.certificate.examination
     at = own.cell.tolist().index(3)
     assert own.witness_lower[at] <= 0 and own.witness_upper[at] >= 2

@@ -25,6 +25,10 @@ def worth() -> Any:
         return importlib.import_module("serve_worth_sums")
 
 
+def by_finest(one: Any) -> Any:
+    return importlib.import_module("_serve_answers").by_finest(one)
+
+
 def answered(worth: Any, share: float, most: int):
     own = worth.People(400, SHAPE)
     data = worth.census(own.count, NOISE, NAMES, pay=own.pay, share=share)
@@ -54,10 +58,11 @@ def test_noise_that_is_too_small_is_seen_by_both_attackers(worth: Any, monkeypat
 @pytest.mark.long
 def test_an_answer_by_coarser_codes_is_the_same_as_answers_with_filters(worth: Any):
     own = worth.People(400, SHAPE)
-    data = worth.census(own.count, NOISE, NAMES, groups={"region": 2, "work": 2})
+    data = worth.census(own.count, NOISE, NAMES, groups={"region": (3,), "age": (4, 2)})
     tables = worth.service(data)
-    coarse = worth.coarse_answers(tables, worth.questions(data, 5), 20, "anne")
-    assert any(len(parts) > 1 for parts in coarse)
+    seen = worth.answers(tables, worth.questions(data, 5), 20, "anne")
+    coarse = [by_finest(one) for one in seen]
+    assert sum(len(parts) > 1 for parts in coarse) > 5
     for parts in coarse:
         for part in parts:
             where = {
@@ -67,3 +72,20 @@ def test_an_answer_by_coarser_codes_is_the_same_as_answers_with_filters(worth: A
             }
             asked = {"data": "census", "by": [NAMES[at] for at in part.by], "where": where}
             assert (tables.answer(asked, who="bob").value == part.value).all()
+
+
+@pytest.mark.long
+def test_coarser_codes_are_equations_of_their_own(worth: Any):
+    """What answers by coarser codes add up is what their parts by finest codes do."""
+    own = worth.People(400, SHAPE)
+    data = worth.census(own.count, NOISE, NAMES, groups={"region": (3,), "age": (4, 2)})
+    seen = worth.answers(worth.service(data), worth.questions(data, 5), 20, "anne")
+    parts = [part for one in seen for part in by_finest(one)]
+    whole, apart = worth.Equations(seen, SHAPE), worth.Equations(parts, SHAPE)
+    cells = np.random.default_rng(1).random(SHAPE)
+    for these in (whole.sums(cells), whole.shown):
+        those = apart.sums(cells) if these is not whole.shown else apart.shown
+        one, other = (np.sort(np.concatenate([x.ravel() for x in y])) for y in (these, those))
+        assert np.allclose(one, other)
+    back = whole.back(whole.shown)
+    assert np.allclose(back, apart.back(apart.shown))

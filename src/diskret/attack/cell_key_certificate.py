@@ -12,7 +12,11 @@ from diskret.attack.cell_key_noise import (
     largest_ruled_out,
     row_moments,
 )
-from diskret.attack.noise_certificate import NoiseCertificate, refuse_cells
+from diskret.attack.noise_certificate import (
+    NoiseCertificate,
+    refuse_cells,
+    refuse_impossible,
+)
 from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.errors import ProofError
 from diskret.tables import Block, Outline, Published, Table
@@ -61,6 +65,7 @@ def certify_cell_key(
     def refuse(wrong: NDArray[np.bool_], what: str) -> None:
         refuse_cells(published, wrong, what)
 
+    refuse_impossible(published, counted != 0)
     refuse(shown & (counted == 0) & (published.value != 0), "are empty but shown as a number")
     if not weighted:
         ruled_out = largest_ruled_out(intervals)

@@ -20,7 +20,12 @@ from diskret.attack.cell_key_noise import (
 )
 from diskret.attack.closeness import Closeness, Windows, closeness
 from diskret.attack.noise.estimates import difference_estimates
-from diskret.attack.noise_certificate import NoiseCertificate, refuse_cells
+from diskret.attack.noise_certificate import (
+    NoiseCertificate,
+    refuse_cells,
+    refuse_hidden,
+    refuse_impossible,
+)
 from diskret.tables import Published, Table
 from diskret.texts import Figure, Statement, sentence
 
@@ -58,6 +63,8 @@ def certify_cell_key_sums(
     shown = ~(published.suppressed | published.empty)
     measure = table.measure
     nothing = measure.magnitude == 0
+    refuse_hidden(published, published.suppressed)
+    refuse_impossible(published, ~nothing)
     refuse_cells(
         published, shown & nothing & (published.value != 0), "hold 0 but are shown otherwise"
     )

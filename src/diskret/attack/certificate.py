@@ -299,6 +299,14 @@ def refined_to(publication: Publication) -> str | None:
     return atoms if equations(publication).latent.any() else equal
 
 
+def least_width(table: Published) -> int:
+    """How wide the interval of a suppressed cell is at least, in scaled units.
+
+    A value must not be known as exactly as it would have been published.
+    """
+    return 1 if table.rounding == 1 else table.rounding + 1
+
+
 def targets_of(
     published: Published | Publication,
     value: NDArray[np.int64],
@@ -318,8 +326,7 @@ def targets_of(
     unreachable = np.iinfo(np.int64).max
     low = np.full(len(cell), unreachable, dtype=np.int64)
     high = np.full(len(cell), -unreachable, dtype=np.int64)
-    # a value must not be known as exactly as it would have been published
-    exact = [1 if table.rounding == 1 else table.rounding + 1 for table in publication.tables]
+    exact = [least_width(table) for table in publication.tables]
     width = np.repeat(exact, np.diff(publication.starts))[cell].astype(np.int64)
     if unclaimed is not None:
         width[np.searchsorted(cell, unclaimed)] = 0
@@ -335,7 +342,6 @@ def certify(
     attacker: Attacker,
     requirements: Requirements,
     examination: Examination,
-    targets: Targets,
     original: NDArray[np.int64],
     *,
     unsafe: UnsafeSums | None = None,
@@ -343,7 +349,7 @@ def certify(
     insiders: InsidersWithstood | None = None,
     rests: JudgedParts | None = None,
     crossed: JudgedParts | None = None,
-    sliding_only: Sequence[int] = (0,),
+    sliding_only: Sequence[int] | None = None,
     repaired: int = 0,
     groups: Sequence[bool] | None = None,
     unclaimed: NDArray[np.int64] | None = None,
@@ -355,14 +361,16 @@ def certify(
     `original` are the original values of all cells, flat, which only the office keeps; `unsafe`
     are the sums of suppressed cells that a contributor must not know too closely; `parts`,
     `rests` and `crossed` say how many revealed ones were judged, none of them unsafe; `insiders`
-    what was asked of contributors who know what is theirs; `groups`, of each table, as in
-    `SuppressionCertificate`; `unclaimed` as in `targets_of`, by which the targets were made;
-    `deadline` ends what is only told, never what is claimed.
+    what was asked of contributors who know what is theirs; `sliding_only` and `groups`, of each
+    table, as in `SuppressionCertificate`; `unclaimed` as in `targets_of`; `deadline` ends what is
+    only told, never what is claimed.
     """
     publication = together(published)
     if not publication.suppressed[requirements.cell].all():
         raise ProofError("unsafe cells are published; nothing was certified")
-    missed = unmet(examination, targets)
+    if not np.array_equal(examination.cell, np.flatnonzero(publication.suppressed)):
+        raise ProofError("other cells were attacked than are suppressed; nothing was certified")
+    missed = unmet(examination, targets_of(publication, original, requirements, unclaimed))
     if missed.any():
         raise ProofError(
             f"{int(missed.sum()):,} suppressed cells can be narrowed down too far; "
@@ -381,6 +389,7 @@ def certify(
             publication, Attacker(), progress=progress, original=original, deadline=deadline
         )
     nothing = np.zeros(0, dtype=np.int64) if unclaimed is None else unclaimed
+    number = len(publication.own)
     proof = Proof(
         publication,
         requirements,
@@ -408,11 +417,11 @@ def certify(
         )
         for table, own, seen, sliding, looked, (start, stop) in zip(
             publication.own,
-            examination.of_tables(publication),
-            outsider.of_tables(publication),
-            sliding_only,
-            [False] * len(publication.own) if groups is None else groups,
-            pairwise(publication.starts.tolist()),
-            strict=False,
+            examination.of_tables(publication)[:number],
+            outsider.of_tables(publication)[:number],
+            [0] * number if sliding_only is None else sliding_only,
+            [False] * number if groups is None else groups,
+            list(pairwise(publication.starts.tolist()))[:number],
+            strict=True,
         )
     ]

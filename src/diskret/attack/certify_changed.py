@@ -7,10 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.noise_certificate import NoiseCertificate, check_adding_up, refuse_cells
+from diskret.attack.noise_certificate import (
+    NoiseCertificate,
+    check_adding_up,
+    refuse_cells,
+    refuse_hidden,
+    refuse_impossible,
+)
 from diskret.attack.statements import GROUP_DISCLOSURE
+from diskret.attack.ties import same_cells
 from diskret.errors import ProofError
-from diskret.tables import Published, Table
+from diskret.tables import Publication, Published, Table
 from diskret.tables.requirements import Requirements
 from diskret.texts import Figure, sentence
 
@@ -39,6 +46,7 @@ def certify_adjustment(
 
 
 def _adjusted(published: Published, table: Table, needs: Requirements) -> NoiseCertificate:
+    refuse_hidden(published, published.suppressed | published.empty)
     original, value = table.measure.sum.ravel(), published.value.ravel()
     moved = value - original
     step = moved[needs.cell]
@@ -53,8 +61,6 @@ def _adjusted(published: Published, table: Table, needs: Requirements) -> NoiseC
     )
     if table.nonnegative:
         refuse_cells(published, np.flatnonzero(value < 0), "are negative")
-    if published.suppressed.any() or published.empty.any():
-        raise ProofError(f"table {published.name!r}: an adjusted table shows every cell")
     units = 10.0**published.decimals
     relative = 100 * np.abs(moved) / np.maximum(np.abs(original), 1)
     others = np.setdiff1d(np.flatnonzero(original), needs.cell)
@@ -104,6 +110,8 @@ def certify_additive(published: Published, before: Published, table: Table) -> N
     before: the perturbed one that it was made from.
     """
     check_adding_up([published])
+    refuse_hidden(published, published.suppressed)
+    refuse_impossible(published, ~table.empty)
     opened = np.flatnonzero(((before.value == 0) & (published.value != 0)).ravel())
     refuse_cells(published, opened, "were 0 and are not any more")
     if published.nonnegative:
@@ -152,25 +160,23 @@ NOT_OF_INVARIANT = (
 def certify_invariant(
     published: Sequence[Published],
     tables: Sequence[Table],
-    cell: Sequence[NDArray[np.int64]],
     max_noise: float,
     exact: bool = True,
 ) -> list[NoiseCertificate]:
     """Check tables that were perturbed together by invariant noise.
 
-    cell: a number for each cell, the same for the same cell of several tables; shapes of the
-        tables.
     max_noise: the largest noise. Confidential.
     exact: whether every value has to be as frequent as it was, not only on average.
     """
-    number = np.concatenate([own.ravel() for own in cell])
     before = np.concatenate([own.measure.sum.ravel() for own in tables])
     after = np.concatenate([own.value.ravel() for own in published])
-    _, first, same = np.unique(number, return_index=True, return_inverse=True)
-    twice = int((after != after[first][same.ravel()]).sum())
+    label = same_cells(Publication(tuple(published)))
+    _, first, same = np.unique(label, return_index=True, return_inverse=True)
+    twice = int((after != after[first][same]).sum())
     if twice:
         raise ProofError(f"{twice:,} cells have other values than the same cell of another table")
     for seen, table in zip(published, tables, strict=True):
+        refuse_hidden(seen, seen.suppressed | seen.empty)
         moved = np.abs(seen.value - table.measure.sum)
         refuse_cells(
             seen, moved > max_noise, "are farther from their values than the largest noise"

@@ -105,6 +105,16 @@ def refuse_cells(
         )
 
 
+def refuse_impossible(published: Published, holds: NDArray[np.bool_]) -> None:
+    """Refuse a table that says of cells which hold something that nobody can be there."""
+    refuse_cells(published, published.empty & holds, "are said to be impossible and hold something")
+
+
+def refuse_hidden(published: Published, hidden: NDArray[np.bool_]) -> None:
+    """Refuse hidden cells where a method shows all: nothing holds of a value that is not there."""
+    refuse_cells(published, hidden, "are not shown, though the method shows every cell")
+
+
 def check_adding_up(tables: Sequence[Published]) -> None:
     """Refuse tables whose totals are not the sums of their parts, also between tables."""
     try:

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name
 from diskret.attack.examine import Examination, Targets, examine
-from diskret.attack.noise_certificate import NoiseCertificate, check_adding_up, refuse_cells
+from diskret.attack.noise_certificate import (
+    NoiseCertificate,
+    check_adding_up,
+    refuse_cells,
+    refuse_impossible,
+)
 from diskret.attack.proof import unmet
 from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.errors import ProofError
@@ -115,6 +120,7 @@ def _check_values(
     """Every value is what the method may make of the true one."""
     value, off = table.value, table.value - original
     hidden = table.suppressed | table.empty
+    refuse_impossible(table, original != 0)
     if perturbed.method == "small_counts":
         small = (np.abs(value) > 0) & (np.abs(value) < base)
         refuse_cells(table, small & ~hidden, f"lie between 0 and the base {perturbed.base:g}")

@@ -25,6 +25,8 @@ from diskret.cli.show import terminal
 from diskret.texts import percent, words_in
 
 if TYPE_CHECKING:
+    from diskret.serve.config import Service
+    from diskret.serve.journal import Journal
     from diskret.serve.question import Family
     from diskret.serve.run import Opened
     from diskret.serve.users import Users
@@ -61,6 +63,10 @@ def serve(
     history: Annotated[
         bool, typer.Option("--history", help="Say who asked what, and stop.")
     ] = False,
+    roll: Annotated[
+        bool,
+        typer.Option("--roll", help="Move old entries of the journal into the archive, and stop."),
+    ] = False,
     template: TemplateOption = False,
     language: LanguageOption = Language.en,
     debug: DebugOption = False,
@@ -78,6 +84,9 @@ def serve(
         words = words_in(language, "serve")
         if history:
             _tell(named(config), words)
+            return
+        if roll:
+            _roll(named(config), words)
             return
         opened = open_service(named(config))
         _show(opened, words, language)
@@ -123,17 +132,39 @@ def _show(opened: Opened, words: Words, language: Language) -> None:
 
 
 def _tell(config: Path, words: Words) -> None:
-    from diskret.keys import SecretKeys
-    from diskret.serve.config import read_config
-    from diskret.serve.journal import Journal
-
-    journal = Journal(read_config(config).ledger, SecretKeys.load(create=False))
-    for one in journal.entries():
+    service, journal = _journal(config)
+    for at, one in enumerate(journal.entries(service.archive)):
+        if at == 0 and one.number > 1:
+            number, folder = one.number - 1, service.archive
+            terminal().print(Text(words.said("elsewhere", number=number, folder=folder)))
         when, happened = one.when[:16].replace("T", " "), words[f"event.{one.happened}"]
         about = "" if one.family is None else f"{_named(one.family)} "
         times = f" ({one.times})" if one.times > 1 else ""
         line = f"{one.number:>5}  {when}  {one.who}: {happened}{times}: {about}{one.why}"
         terminal().print(Text(line.rstrip(": ")), soft_wrap=True)
+
+
+def _roll(config: Path, words: Words) -> None:
+    service, journal = _journal(config)
+    moved = journal.roll(service.archive, _user())
+    typer.echo(words.said("rolled", number=moved, folder=service.archive))
+
+
+def _journal(config: Path) -> tuple[Service, Journal]:
+    from diskret.keys import SecretKeys
+    from diskret.serve.config import read_config
+    from diskret.serve.journal import Journal
+
+    service = read_config(config)
+    return service, Journal(service.ledger, SecretKeys.load(create=False))
+
+
+def _user() -> str:
+    """Who runs the command; "" where the system does not say."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return ""
 
 
 def _named(family: Family) -> str:
@@ -251,15 +282,7 @@ def _give(opened: Users, name: str, days: int, words: Words, others: int | None 
 
 def _noting(config: Path) -> Callable[[str], None]:
     """What enters into the journal how users were changed, and by whom."""
-    from diskret.keys import SecretKeys
-    from diskret.serve.config import read_config
-    from diskret.serve.journal import Journal
-
-    try:
-        who = getpass.getuser()
-    except (ImportError, KeyError, OSError):  # the system does not say
-        who = ""
-    journal = Journal(read_config(config).ledger, SecretKeys.load(create=False))
+    who, (_, journal) = _user(), _journal(config)
     return lambda what: journal.note("users changed", who, what)
 
 

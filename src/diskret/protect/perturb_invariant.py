@@ -76,6 +76,10 @@ def perturb_invariant(
     ProofError
         A claim does not hold.
 
+    References
+    ----------
+    See [`two_step_table`][diskret.cellkey.two_step_table].
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -124,7 +128,7 @@ def perturb_invariant(
         "exact": exact,
         "tables": names,
     }
-    certificates = certify_invariant(shown, counted, cell, noise.max_noise, exact)
+    certificates = certify_invariant(shown, counted, noise.max_noise, exact)
     return [
         PerturbedResult(table, certificate, settings, noise_bound(table, noise.max_noise))
         for table, certificate in zip(counted, certificates, strict=True)

@@ -130,7 +130,6 @@ def _protected(
         options.attacker,
         problem.requirements,
         proven.examination,
-        proven.targets,
         problem.system.value[: proven.publication.starts[-1]],
         unsafe=proven.unsafe,
         sliding_only=[_sliding_only(o.table, o.sensitivity, options.attacker) for o in to_protect],

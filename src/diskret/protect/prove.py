@@ -17,7 +17,6 @@ from diskret.attack import (
     JudgedParts,
     Proposals,
     Requirements,
-    Targets,
     UnsafeSums,
     cell_name,
     examine,
@@ -65,7 +64,7 @@ class Proven:
     """What can be published, and the attack that it withstands.
 
     publication: the new tables and what was published before.
-    examination, targets: the attack, and what it was to show.
+    examination: the attack.
     unclaimed: suppressed cells of earlier tables of which nothing is claimed, see
         `unclaimed_cells`; also those that everything new together could not keep uncertain.
     unsafe: the unsafe sums that were shown to be uncertain enough; None if no contributor attacks.
@@ -78,7 +77,6 @@ class Proven:
 
     publication: Publication
     examination: Examination
-    targets: Targets
     unclaimed: NDArray[np.int64]
     unsafe: UnsafeSums | None
     repaired: int
@@ -282,7 +280,6 @@ def _proven(
             return Proven(
                 published,
                 examination,
-                targets,
                 unclaimed,
                 unsafe,
                 repaired,

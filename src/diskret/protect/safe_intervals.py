@@ -106,7 +106,6 @@ def with_intervals(
                 attacker,
                 proof.requirements,
                 examination,
-                targets,
                 proof.original,
                 unsafe=proof.unsafe,
                 parts=_judged(proof.parts, proof, published, _parts),

@@ -119,6 +119,8 @@ class Allowance:
     def __init__(self, turn: Callable[[], AbstractContextManager[Entering]] | None = None):
         self._of: dict[str, _Counted] = {}
         self._all = _Counted()
+        #: One object for each, whoever was given it.
+        self._same: dict[Family, Family] = {}
         self._turn = turn or (lambda: nullcontext(_Unkept()))
         self._lock = threading.Lock()
         self._wishes: list[_Wish] = []
@@ -225,6 +227,7 @@ class Allowance:
     def _count(self, counted: Sequence[Asked]) -> None:
         with self._lock:
             for asked in counted:
+                family = self._same.setdefault(asked.family, asked.family)
                 for one in (self._of.setdefault(asked.who, _Counted()), self._all):
-                    if asked.family not in one.every:
-                        one.add(asked.family)
+                    if family not in one.every:
+                        one.add(family)

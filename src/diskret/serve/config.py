@@ -66,6 +66,7 @@ class Service:
     users: their file; None: they are in the database of the ledger.
     ledger: what was answered stands in it. remote: whether remote access and the checker's desk,
     which are in the same ledger, are offered too. releases: folder of the tables with hidden cells.
+    archive: folder of entries that were moved out of the journal.
     """
 
     title: str
@@ -80,6 +81,7 @@ class Service:
     remote: bool = False
     limits: Limits = Limits()
     releases: Path = Path("releases")
+    archive: Path = Path("archive")
 
 
 def read_config(path: Path) -> Service:
@@ -113,6 +115,7 @@ def _service(section: Section) -> Service:
             "remote",
             "limits",
             "releases",
+            "archive",
         ),  # fmt: skip
     )
     host, proxies = section.text("host", "127.0.0.1"), section.texts("proxies")
@@ -145,6 +148,7 @@ def _service(section: Section) -> Service:
         section.flag("remote", False),
         _limits(section.section("limits")),
         section.file.parent / section.text("releases", "releases"),
+        section.file.parent / section.text("archive", "archive"),
     )
 
 

@@ -362,6 +362,39 @@ def test_direct_identifiers_never_leave_under_any_name():
         certify("t", numbers, KEYS, (), original=text, identifiers=["name"])
 
 
+@pytest.mark.parametrize(
+    ("identifier", "column", "copied"),
+    [
+        (["P1", "P2", "P3", "P4"], ["P4", None, "P2", "P1"], True),
+        (["P1", "P2", "P3", "P4"], ["P4", None, None, "P2"], True),
+        (["P1", "P1", "P3", "P4"], ["P1", "P1", None, None], False),  # one value tells no two apart
+        (["P1", "P2", "P3", "P4"], ["P1", "P1", "P2", "P3"], False),  # P1 is there once
+        (["P1", "P2", "P3", "P4"], ["P1", "P2", "P3", "P5"], False),
+        (["P1", "P2", "P3", "P4"], [None, None, None, None], False),
+        ([1, 2, 3, 4], [4.0, None, 2.0, 1.0], True),
+        ([1, 2, 3, 4], ["4", None, "2", "1"], True),
+        ([1, 2, 3, 4], [4, None, None, 2], False),  # half of the numbers may be there by chance
+        (["3-1", "3-2", "3-3", "3-4"], ["3-4", None, None, "3-2"], False),  # or of the days
+        ([1, 2, 3, 4], [4.5, None, 2.0, 1.0], False),
+        ([1, 2, 3, 4], [4, 3, 2, 2], False),
+    ],
+)
+def test_a_copy_of_an_identifier_is_known_by_what_is_left_of_it(identifier, column, copied):
+    file = pa.table({"sex": ["m"] * 4, "x": column})
+    original = pa.table({"pid": identifier})
+
+    def leave():
+        certify("f", file, ["sex"], (), original=original, identifiers=["pid"])
+
+    if copied:
+        with pytest.raises(
+            ProofError, match="column 'x' holds the values of the direct identifier"
+        ):
+            leave()
+    else:
+        leave()
+
+
 # ── what cannot be checked ───────────────────────────────────────────────────────────
 
 

@@ -221,18 +221,38 @@ def refuse_identifiers(
             continue
         given = numbers(column(original, identifier))
         for name in file.table.column_names:
-            if _same(given, file.numbers(name)):
+            if _copied(given, file.numbers(name)):
                 raise ProofError(
                     f"file {file.name!r}: the column {name!r} holds the values of the direct "
                     f"identifier {identifier!r}; take it out of the columns"
                 )
 
 
-def _same(first: tuple[Numbers, pa.Array], second: tuple[Numbers, pa.Array]) -> bool:
-    """Whether two columns hold the same values equally often, in whatever order and type."""
-    (number, values), (other, others) = first, second
-    if len(values) != len(others) or len(values) < 2:
+def _copied(given: tuple[Numbers, pa.Array], leaving: tuple[Numbers, pa.Array]) -> bool:
+    """Whether a column holds an identifier, of all records or of some, in any order and type.
+
+    It does if it has no value more often than the identifier. Few numbers or days may be among many
+    by chance, so of what is no name more than half have to be there.
+    """
+    (number, values), (other, others) = given, leaving
+    often, shown = _often(number, values), _often(other, others)
+    if not 2 <= len(others) <= len(values) or shown.max() > often.max():
         return False
-    if not np.array_equal(np.sort(np.bincount(number + 1)), np.sort(np.bincount(other + 1))):
+    there = dict(zip(map(_text, values.to_pylist()), often.tolist(), strict=True))
+    left = others.to_pylist()
+    if any(there.get(_text(one), 0) < n for one, n in zip(left, shown.tolist(), strict=True)):
         return False
-    return set(map(str, values.to_pylist())) == set(map(str, others.to_pylist()))
+    return 2 * len(others) > len(values) or any(map(_is_name, left))
+
+
+def _often(number: Numbers, values: pa.Array) -> Numbers:
+    return np.bincount(number + 1, minlength=len(values) + 1)[1:]
+
+
+def _text(value: Any) -> str:
+    """A value as text, the same for a whole number of any type."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and any(map(str.isalpha, value))

@@ -123,6 +123,8 @@ def exchange_problems(folder: Path, shown: Published | Derived | SideBySide) -> 
 def _px(path: Path, expected: Expected) -> Iterator[str]:
     px = parse_px(path)
     for (keyword, language, of), values in px.keywords.items():
+        if keyword != "CELLNOTE":
+            yield from unknown(of, expected, keyword)
         if language or (keyword == "CELLNOTE" and not expected.bounds):
             yield f"has {keyword}, which is no part of it"
         elif keyword in _PX_FIXED:
@@ -132,7 +134,7 @@ def _px(path: Path, expected: Expected) -> Iterator[str]:
             if not {*map(str, expected.decimals)} >= set(values):
                 yield f"has other {keyword}"
         elif keyword in _PX_TEXTS:
-            texts = [text for text in (*values, *of) if text != ":" and not _SCALE.fullmatch(text)]
+            texts = [text for text in values if text != ":" and not _SCALE.fullmatch(text)]
             yield from unknown(texts, expected, keyword)
         elif keyword == "NOTE":
             lines = [line for text in values for line in text.split("\n")]

@@ -24,7 +24,7 @@ from diskret.io.data_file import DataFile
 from diskret.io.files import read_plain_parquet
 from diskret.io.formulas import without_marks
 from diskret.io.from_json import Form, misfits, read_json
-from diskret.io.statistical import read_statistical
+from diskret.io.statistical import read_statistical, said_beside
 from diskret.publish.contract import NEEDED, Records
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
@@ -158,6 +158,8 @@ def _statistical(path: Path, public: Records) -> Iterator[str]:
     except InputError as error:
         yield str(error)
         return
+    if said_beside(path):
+        yield f"{path.name} says more than its columns do"
     records, allowed = public.table, public.book
     if read.column_names != records.column_names or read.num_rows != records.num_rows:
         yield f"{path.name} holds other columns or records"
@@ -200,6 +202,8 @@ def statistical_problems(path: Path, records: pa.Table, why: Collection[str]) ->
     except InputError as error:
         yield str(error)
         return
+    if said_beside(path):
+        yield f"{path.name} says more than its columns do"
     if read.column_names != records.column_names or read.num_rows != records.num_rows:
         yield f"{path.name} holds other columns or records"
         return
