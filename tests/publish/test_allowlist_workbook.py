@@ -454,6 +454,17 @@ def test_a_legend_names_ranges_where_there_are_any(tmp_path):
     assert list(table_workbook(path, table)) != []
 
 
+def test_empty_cells_have_one_symbol(tmp_path):
+    path = tmp_path / "firms.xlsx"
+    table = a_table(empty=a_table().suppressed, suppressed=np.zeros((5, 3), dtype=bool))
+    write_xlsx(table, path)
+    assert list(table_workbook(path, table)) == []
+    changes = into(ONE, "<t>–</t>", "<t>x</t>") | into(TWO, ">.<", ">x<")
+    rezipped(path, changes)
+    found = "firms.xlsx has several symbols for cells of one kind, or one for both"
+    assert list(table_workbook(path, table)) == [found]
+
+
 def test_another_table_does_not_leave_in_its_place(written, tmp_path):
     path = tmp_path / "firms.xlsx"
     path.write_bytes(written)
