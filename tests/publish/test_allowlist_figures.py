@@ -47,6 +47,9 @@ LAST, BEFORE = (
 FIGURES = {
     "a mean": Derived("f", "mean", (SALES, FIRMS), decimals=2),
     "a mean of whole numbers": Derived("f", "mean", (SALES, FIRMS), decimals=0),
+    "a mean of halves": Derived(
+        "f", "mean", (a_table([1, 3, -1, 5]), a_table([2, 2, 2, 1], "n")), decimals=0
+    ),
     "a mean with decimals": Derived("f", "mean", (CENTS, FIRMS), decimals=3),
     "a mean of hidden counts": Derived("f", "mean", (SALES, a_table([12, 8, 4, 0], "n", [1]))),
     "a mean by values with decimals": Derived("f", "share", (FIRMS, CENTS), decimals=1),
@@ -97,6 +100,7 @@ def neighbours(text, status, decimals):
     yield from ((f"{number + step:.{decimals}f}", status) for step in (-unit, unit, 10 * unit))
     forms = [f"{text}0", f"0{text}", f"+{text}", f" {text}", f"{text}e0", f"{text}/", f"-{text}"]
     forms += ["-0" + text[1:], text.replace(".", ":"), text.replace(".", ""), f"1{'0' * 19}"]
+    forms.append("9" * (20 - decimals) + ("." + "9" * decimals if decimals else ""))
     yield from ((one, status) for one in forms if one != text)
 
 
