@@ -38,12 +38,12 @@ KINDS = {
     "both of whole numbers": (NOW, THEN),
     "decimals": tuple(replace(one, decimals=2, frequency=False) for one in (NOW, THEN)),
     "more decimals now": (
-        replace(NOW, decimals=2, frequency=False, value=NOW.value * 100),
+        replace(NOW, decimals=2, frequency=False, value=NOW.value * 100 + (NOW.value > 0)),
         replace(THEN, frequency=False),
     ),
     "more decimals then": (
         replace(NOW, frequency=False),
-        replace(THEN, decimals=2, frequency=False, value=THEN.value * 100),
+        replace(THEN, decimals=2, frequency=False, value=THEN.value * 100 + (THEN.value > 0)),
     ),
     "nothing changed": (replace(THEN, vintage="2026"), THEN),
     "all hidden then": (

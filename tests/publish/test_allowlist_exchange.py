@@ -26,7 +26,13 @@ YEARS = SideBySide(
         for measure in ("sales", "staff")
     ),
 )
-SHOWN = {"table": TABLE, "plain": a_table(), "index": INDEX, "beside": BESIDE, "years": YEARS}
+#: Of one measure there is nothing in the one year, of the other in the other.
+GAPS = SideBySide("gaps", (YEARS.parts[0], YEARS.parts[3]))
+ALONE = SideBySide("alone", YEARS.parts[:1])
+SHOWN = {
+    "table": TABLE, "plain": a_table(), "index": INDEX, "beside": BESIDE, "years": YEARS,
+    "gaps": GAPS, "alone": ALONE,
+}  # fmt: skip
 
 
 def write(shown, folder, language="en", formats=EXCHANGE):
@@ -240,6 +246,7 @@ def test_a_status_is_a_letter(files, code, tmp_path):
 
 SDMX = [
     ("table", ("OFFICE:firms(1.0): A title", "OFFICE:firms(1.0): p"), "of several dataflows"),
+    ("table", ("25.00,A,F", "p,A,F"), "does not hold the published values"),
     ("table", ("25.00,A,F", "25.00: 4711,A,F"), "at OBS_VALUE: '4711'"),
     ("table", ("25.00,A,F", "25.00,A: 4711,F"), "at OBS_STATUS: '4711'"),
     ("table", ("A: Ärzte", "A: 4711"), "at region: '4711'"),
@@ -306,3 +313,46 @@ def test_another_table_does_not_leave_in_its_place(files, form, tmp_path):
     path.write_text("4711", encoding="utf-8")
     [problem] = problems(TABLE, tmp_path)
     assert path.name in problem
+
+
+def test_of_what_is_not_there_nothing_is_told(files, tmp_path):
+    text = (files / "gaps.jsonstat.json").read_text("utf-8")
+    content = json.loads(text)
+    gap = next(i for i, code in content["status"].items() if code == "M")
+    assert content["value"][int(gap)] is None
+    for change, named in (
+        (put("value", int(gap), 4711), "holds values of which nothing is published"),
+        (put("status", gap, "C"), "from each other"),
+    ):
+        found = changed(files, "gaps", "jsonstat", change, tmp_path)
+        assert any(named in problem for problem in found), found
+
+
+@pytest.mark.parametrize("kind", ["years", "alone"])
+def test_notes_say_of_which_table_they_are(files, kind, tmp_path):
+    content = json.loads((files / f"{kind}.jsonstat.json").read_text("utf-8"))
+    before = [note.partition(": ")[0] for note in content.get("note", [])]
+    assert {*before} <= {part.name for part in SHOWN[kind].parts}
+    found = changed(files, kind, "jsonstat", put("note", ["Period: 2024"]), tmp_path)
+    assert found == [f"{kind}.jsonstat.json holds a note that says more than the table"]
+    named = put("note", [f"{SHOWN[kind].parts[0].name}: Period: 2024"])
+    assert changed(files, kind, "jsonstat", named, tmp_path) == []
+
+
+@pytest.mark.parametrize("form", ["px", "jsonstat"])
+def test_variables_that_the_table_does_not_have_are_no_periods(form, tmp_path):
+    region, size = a_table().dimensions
+    year = Dimension("year", Hierarchy.flat(["2025"]))
+    arrays = {
+        of: np.repeat(getattr(a_table(), of)[..., None], 2, axis=2)
+        for of in ("value", "suppressed", "empty")
+    }
+    write(replace(a_table(), dimensions=(region, size, year), **arrays), tmp_path, formats=[form])
+    if form == "jsonstat":
+        path = tmp_path / "firms.jsonstat.json"
+        content = json.loads(path.read_text("utf-8"))
+        content["role"]["time"] = ["size", "year"]
+        path.write_text(json.dumps(content), encoding="utf-8")
+    one = {of: getattr(a_table(), of)[:, 0] for of in ("value", "suppressed", "empty")}
+    found = problems(replace(a_table(), dimensions=(region,), **one), tmp_path)
+    assert any("has other variables" in p or "has other dimensions" in p for p in found), found

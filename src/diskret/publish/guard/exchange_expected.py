@@ -78,14 +78,12 @@ def expected_of(shown: Published | Derived | SideBySide) -> Expected:
             [
                 None if abs(bound) == NO_BOUND else text
                 for bound, text in zip(
-                    array[hidden].tolist(),
-                    decimal_text(
-                        np.where(np.abs(array) == NO_BOUND, 0, array)[hidden], shown.decimals
-                    ).to_pylist(),
+                    bounds_of.tolist(),
+                    decimal_text(bounds_of, shown.decimals).to_pylist(),
                     strict=True,
                 )
             ]
-            for array in shown.intervals.values()
+            for bounds_of in (array.ravel()[hidden] for array in shown.intervals.values())
         )
         bounds = dict(zip(hidden.tolist(), zip(low, high, strict=True), strict=True))
     texts = {shown.name, shown.name[:_SHORT], *_fixed()}
@@ -93,10 +91,8 @@ def expected_of(shown: Published | Derived | SideBySide) -> Expected:
     for part in parts:
         texts |= _names(part)
         if isinstance(part, Published):
-            own = _notes(part)
-            notes |= {f"{part.name}: {note}" for note in own} if len(parts) > 1 else own
-    if isinstance(shown, SideBySide):
-        notes |= {f"{p.name}: {n}" for p in parts if isinstance(p, Published) for n in _notes(p)}
+            before = f"{part.name}: " if isinstance(shown, SideBySide) else ""
+            notes |= {before + note for note in _notes(part)}
     return Expected(
         name=shown.name,
         codes=codes_columns(first.dimensions),
@@ -126,10 +122,9 @@ def _parents(tree: Hierarchy) -> dict[str, str]:
 
 
 def _parts(part: Published | Derived) -> Iterator[Part]:
-    blank = part.suppressed | part.empty
     nothing = "none" if isinstance(part, Derived) else "empty"
     kinds = np.where(part.suppressed, "hidden", np.where(part.empty, nothing, "shown"))
-    text = decimal_text(np.where(blank, 0, part.value).ravel(), part.decimals).to_pylist()
+    text = decimal_text(part.value.ravel(), part.decimals).to_pylist()
     values = [
         None if kind in ("hidden", "none") else one
         for kind, one in zip(kinds.ravel().tolist(), text, strict=True)
