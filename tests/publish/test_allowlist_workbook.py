@@ -96,7 +96,7 @@ HONEST = {
 def test_what_is_written_may_leave(kind, language, tmp_path):
     table = HONEST[kind]()
     path = tmp_path / "firms.xlsx"
-    for symbols in symbol_sets():
+    for symbols in symbol_sets() if kind == "a matrix" else ["de-classic"]:
         write_xlsx(table, path, language=language, symbols=symbols)
         assert list(table_workbook(path, table)) == []
     write_xlsx(table, path, language=language, title=" Turnover of 2025 ")
