@@ -53,6 +53,41 @@ def side_by_side(tables: Sequence[Table | Published]) -> list[dict[str, Side]]:
     return [{name: sides[name][i] for name in _variables(t)} for i, t in enumerate(tables)]
 
 
+def codes_left_out(table: Table | Published, side: Side) -> tuple[int, ...]:
+    """Positions of the codes of a variable of which the table's filter lets nobody through.
+
+    Codes that are not texts of records may be other words for what the filter asks for.
+    """
+    if not (table.recorded and table.where):
+        return ()
+    return tuple(i for i, meaning in enumerate(side.meaning) if meaning == frozenset())
+
+
+def filters_what_it_shows(table: Table | Published) -> bool:
+    """Whether a filter asks for codes of a variable that the table shows."""
+    return not table.where.asked.keys().isdisjoint(d.name for d in table.dimensions)
+
+
+def cells_left_out(table: Table) -> NDArray[np.bool_]:
+    """The cells of codes that the table's filter leaves out, in its shape: all know they are empty.
+
+    >>> from diskret.tables.dimension import Dimension
+    >>> from diskret.population import Population
+    >>> from diskret.hierarchy import Hierarchy
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
+    >>> north = Population.of({"region": "N"})
+    >>> cells_left_out(Table((region,), np.array([5, 5, 0]), where=north, recorded=True)).tolist()
+    [False, False, True]
+    """
+    nowhere = np.zeros(table.shape, dtype=bool)
+    if filters_what_it_shows(table):
+        [sides] = side_by_side([table])
+        for axis, dimension in enumerate(table.dimensions):
+            codes = list(codes_left_out(table, sides[dimension.name]))
+            np.moveaxis(nowhere, axis, 0)[codes] = True
+    return nowhere
+
+
 def common_cells(
     one: Table | Published, other: Table | Published
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
