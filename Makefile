@@ -15,6 +15,8 @@ SAMPLE ?=
 # of make snapshots: the code to compare with, and parts of names of cases; left out: all
 BEFORE ?= HEAD
 KINDS ?=
+# of make everywhere: interpreters that have what diskret needs
+PYTHONS ?= $(VENV)/bin/python
 # of make bundle: where to, and what is installed beside the base
 BUNDLE ?= dist/bundle
 EXTRAS ?=
@@ -29,7 +31,7 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-long test-reference test-programs test-most test-all test-r test-sdmx snapshots attack mutants bench bundle count lint types docs clean
+.PHONY: help demo test test-long test-reference test-programs test-most test-all test-r test-sdmx snapshots everywhere attack mutants bench bundle count lint types docs clean
 
 help:
 	@echo "make demo      protect an artificial business register, prove it, write $(OUT)/"
@@ -47,6 +49,7 @@ help:
 	@echo "make mutants   put faults into MODULE=$(MODULE) and name those that no test finds"
 	@echo "               (SAMPLE=: at most so many a module; TESTS=: files of tests; hours for a folder)"
 	@echo "make snapshots releases of every kind, by the code of BEFORE=$(BEFORE) and by this one, compared"
+	@echo "make everywhere  the same by each of PYTHONS, with one thread and with sixteen, compared"
 	@echo "make bench     measure speed and memory"
 	@echo "make bundle    what installs diskret without network, in $(BUNDLE)/"
 	@echo "               (EXTRAS=excel,stat; PLATFORM=win_amd64 and FOR=3.12: for another system)"
@@ -125,6 +128,10 @@ snapshots: $(VENV)/.installed-dev
 	PYTHONPATH="$(SNAPSHOTS)/source/src:tests" $(BIN)/python -m snapshots.releases "$(SNAPSHOTS)/before" $(KINDS)
 	PYTHONPATH=src:tests $(BIN)/python -m snapshots.releases "$(SNAPSHOTS)/after" $(KINDS)
 	PYTHONPATH=src:tests $(BIN)/python -m snapshots.compare "$(SNAPSHOTS)/before" "$(SNAPSHOTS)/after"
+
+everywhere: $(VENV)/.installed-dev
+	rm -rf "$(SNAPSHOTS)"
+	PYTHONPATH=src:tests $(BIN)/python -m snapshots.everywhere "$(SNAPSHOTS)" $(PYTHONS)
 
 bench: $(VENV)/.installed-dev
 	@for script in benchmarks/[a-z]*.py; do \

@@ -38,6 +38,14 @@ def test_verbs_on_microdata_have_a_source(verb):
     assert dk.cite(getattr(dk.Microdata, verb)) == dk.cite(f"anonymize.{verb}")
 
 
+@pytest.mark.parametrize(
+    "verb",
+    [dk.adjust, dk.key_risk, dk.make_additive, dk.perturb, dk.perturb_invariant, dk.round_table],
+)
+def test_verbs_that_change_tables_have_a_source(verb):
+    assert len(dk.cite(verb)) > 1
+
+
 @pytest.mark.parametrize("method", sorted(GROUPINGS.keys() - OWN_GROUPINGS))
 def test_ways_to_group_have_a_source(method):
     assert len(dk.cite(GROUPINGS[method].partition)) > 1
@@ -58,6 +66,8 @@ def test_a_protected_table_names_its_rule_and_its_method():
         *dk.cite("suppression.hypercube")[1:],
     ]
     assert dk.cite(dk.round_table(table, base=3)) == dk.cite(dk.round_table)
+    adjusted = dk.adjust(table, dk.rules.MinimumFrequency(6))
+    assert dk.cite(adjusted) == dk.cite(dk.adjust)
 
 
 def test_microdata_name_what_was_done_to_them():
@@ -66,6 +76,8 @@ def test_microdata_name_what_was_done_to_them():
     done = md.microaggregate(k=3).pram(["sex"], seed=1)
     assert dk.cite(done) == dk.cite("microdata.mdav", dk.Microdata.pram)
     assert dk.cite(md) == (SOFTWARE,)
+    again = dk.Microdata(frame, keys=["sex"]).pram(["sex"], seed=1)
+    assert dk.cite(again.release(dk.claims.KAnonymity(2))) == dk.cite(again) != (SOFTWARE,)
 
 
 def test_what_is_not_known_is_refused_with_what_is_near():

@@ -74,6 +74,7 @@ HOUSE = {
     "drawing": 1,
     "parameters": 1,
     "errors": 0,
+    "graphs": 0,
     "kernel": 0,
     "parallel": 0,
     "progress": 0,

@@ -23,6 +23,7 @@ LAZY = {
     "duckdb": HEAVY,
     "highspy": HEAVY,
     "matplotlib": EXTRA,
+    "narwhals": "for frames that are not of Arrow",
     "numba": COMPILED,
     "openpyxl": EXTRA,
     "pandas": EXTRA,

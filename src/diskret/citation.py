@@ -95,6 +95,7 @@ def _meant(one: Any) -> Iterable[object]:
         return _named(one)
     if callable(one):
         return [one]
+    one = getattr(one, "microdata", one)  # what was released, with all that was done to it
     settings, history = (getattr(one, name, None) for name in ("settings", "history"))
     if settings is None and history is None:
         raise InputError(

@@ -44,3 +44,26 @@ def test_what_was_rounded_bounds_the_whole(key):
         there = np.isin(found.cell, cells)
         assert not found.lower[there].any()
         assert not found.upper[there].any()
+
+
+AGES = pa.table({"age": list("o" + 20 * "x" + 9 * "y")})
+
+
+def test_an_empty_cell_that_a_filter_leaves_out_hides_nothing():
+    """Of 21 persons of o and x 20 are x: y is empty, as the filter says, so o has to hide it."""
+    table = dk.tabulate(AGES, by={"age": flat("oxy")}, where={"age": ["o", "x"]})
+    result = dk.suppress(table, dk.rules.GroupDisclosure(90), cost="value")
+    assert result.public["count"].to_pylist() == [21, None, None, 0]
+    whole = dk.tabulate(AGES.slice(0, 21), by={"age": flat("oxy")})
+    other = dk.suppress(whole, dk.rules.GroupDisclosure(90), cost="value")
+    assert other.public["count"].to_pylist() == [21, 1, None, None]
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_one_table_alone_tells_whom_its_filter_leaves_out(recorded):
+    """Codes that need not be texts of the records may mean what the filter asks for."""
+    table = dk.tabulate(AGES, by={"age": flat("oxy")}, where={"age": ["o", "x"]})
+    published = publish(table, np.array([False, False, True, True]), "ages")
+    found = examine(replace(published, recorded=recorded))
+    assert found.upper.tolist() == ([20, 0] if recorded else [20, 20])
+    assert found.lower.tolist() == ([20, 0] if recorded else [0, 0])

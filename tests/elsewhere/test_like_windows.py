@@ -16,12 +16,15 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from every_family import FAMILIES, KEYS
 from source import TOGETHER, nodes, trees
+from windows_files import POSSIBLE, files_as_on_windows
 
 import diskret as dk
 from diskret.cli.main import main
 from diskret.errors import InputError
 from diskret.jobs.run import run_job
+from diskret.jobs.template import template as job_template
 from diskret.publish.staging import new_room
 
 FIRMS = "region,size\n" + "".join(
@@ -43,6 +46,8 @@ formats = ["csv"]
 
 
 pytestmark = TOGETHER
+#: Families of releases of which one is looked at by `make test`.
+QUICK = {"suppressed"}
 
 
 def protected(counts=(13, 8, 5)):
@@ -193,6 +198,62 @@ def test_a_move_that_is_refused_at_its_end_brings_the_old_release_back(tmp_path,
     assert (tmp_path / "out/public/count.csv").read_bytes() == before
 
 
+needs_proc = pytest.mark.skipif(not POSSIBLE, reason="optional: no /proc")
+
+
+@needs_proc
+def test_what_is_open_is_found(tmp_path):
+    (tmp_path / "inside").mkdir()
+    file = tmp_path / "inside" / "file"
+    with files_as_on_windows() as refused, file.open("w"):
+        for attempt in (file.unlink, lambda: file.parent.rename(tmp_path / "other")):
+            with pytest.raises(PermissionError):
+                attempt()
+        shutil.rmtree(tmp_path / "inside", ignore_errors=True)
+    assert file.exists() and len(refused) == 4  # the file, the folder, and both again
+    (tmp_path / "there").mkdir()
+    with files_as_on_windows(), pytest.raises(FileExistsError):
+        file.parent.rename(tmp_path / "there")
+    with files_as_on_windows() as refused:
+        shutil.rmtree(tmp_path / "inside")
+    assert refused == []
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    "family",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in FAMILIES],
+)
+def test_releases_are_replaced_without_files_of_ones_own_being_open(tmp_path, family):
+    with files_as_on_windows() as refused:
+        for _ in range(2):
+            FAMILIES[family](tmp_path / "out")
+            dk.verify(tmp_path / "out", keys=KEYS)
+    assert refused == []
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@needs_proc
+def test_jobs_and_ledgers_leave_no_file_open(tmp_path):
+    (tmp_path / "firms.csv").write_text(FIRMS, encoding="utf-8")
+    with files_as_on_windows() as refused:
+        dk.Ledger.create("releases.db")
+        for year in ("2027", "2028"):
+            job = f'{JOB}ledger = "releases.db"\nrelease = "{year}"\n'
+            job = job.replace('"firms"', f'"firms"\nvintage = "{year}"').replace(
+                '"out"', f'"{year}"'
+            )
+            (tmp_path / "job.toml").write_text(job, encoding="utf-8")
+            run_job(tmp_path / "job.toml")
+        ledger = dk.Ledger("releases.db")
+        ledger.verify()
+        ledger.withdraw("2027", "replaced")
+        shutil.rmtree("2027")
+        Path("releases.db").rename("kept.db")
+        assert [one.name for one in dk.Ledger("kept.db").releases()] == ["2027", "2028"]
+    assert refused == []
+
+
 # ── long paths ──────────────────────────────────────────────────────────────────────
 
 
@@ -218,15 +279,46 @@ def run(*command, **variables):
     return subprocess.run([sys.executable, *command], capture_output=True, env=own)
 
 
+#: A system without UTF-8, for which Python puts none.
+PLAIN = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+COMMAND = ("-X", "warn_default_encoding", "-c", "from diskret.cli import run; run()")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("page", ["cp1252", "cp850", "ascii"])
 def test_a_terminal_with_a_code_page_shows_what_it_can(tmp_path, page):
-    protected().write(tmp_path / "out", ("csv",))
+    cells = pa.table({"town": ["Total", "Köln", "Łódź"], "count": [13, 8, 5]})
+    table = dk.Table.from_cells(cells, by={"town": None}, count="count")
+    dk.suppress(table, dk.rules.MinimumFrequency(3)).write(tmp_path / "out", ("csv",))
     for language in ("en", "de"):
-        code = "from diskret.cli import run; run()"
-        done = run("-c", code, "verify", "out", "--language", language, PYTHONIOENCODING=page)
+        asked = ("verify", "out", "--language", language)
+        done = run(*COMMAND, *asked, PYTHONIOENCODING=page)
         assert done.returncode == 0, done.stderr.decode(page, "replace")
         assert b"count" in done.stdout
+    (tmp_path / "firms.csv").write_text(FIRMS.replace("N,", "Łódź,"), encoding="utf-8")
+    (tmp_path / "job.toml").write_text(JOB, encoding="utf-8")
+    done = run(*COMMAND, "protect", "job.toml", PYTHONIOENCODING=page)
+    assert done.returncode == 0 and b"\\u0141" in done.stdout
+
+
+def test_umlauts_are_read_and_written_where_the_system_has_none(tmp_path):
+    # paths are ASCII: those of Windows are Unicode whatever the code page is
+    firms = FIRMS.replace("N,", "Köln,").replace("region", "Straße")
+    (tmp_path / "firms.csv").write_text(firms, encoding="utf-8")
+    job = JOB.replace("region", '"Straße"')
+    (tmp_path / "job.toml").write_text(f'{job}language = "de"\n', encoding="utf-8")
+    done = run(*COMMAND, "protect", "job.toml", **PLAIN)
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"encoding" not in done.stderr  # of somebody who left it to the system
+    assert "Köln" in (tmp_path / "out/public/firms.csv").read_text("utf-8")
+    assert "Straße" in done.stdout.decode("utf-8")
+
+
+@pytest.mark.long
+def test_a_template_that_is_kept_is_a_job_file(tmp_path):
+    done = run(*COMMAND, "protect", "--template", "--language", "de", **PLAIN)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.decode("utf-8") == job_template(language="de")
 
 
 NONE_OF_POSIX = """

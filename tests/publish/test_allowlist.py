@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import xlsxwriter
 
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
 from diskret.publish.digests import public_digests
 from diskret.publish.formats.data_files import write_csv, write_parquet
 from diskret.publish.formats.public_workbook import write_xlsx
+from diskret.publish.formats.workbooks import workbook
 from diskret.publish.guard import tables
 from diskret.publish.guard.check import check_public
 from diskret.publish.json_files import write_json
@@ -301,6 +301,7 @@ def test_one_other_cell_is_enough(public, published, certificate):
 
 
 def comment(book, sheet):
+    sheet.write_string("A1", "x")
     sheet.write_comment("A1", "was 7")
 
 
@@ -309,7 +310,8 @@ def formula(book, sheet):
 
 
 def hidden_row(book, sheet):
-    sheet.set_row(3, None, None, {"hidden": True})
+    sheet.set_row(60_000, None, None, {"hidden": True})
+    sheet.write_number(60_000, 0, 7)
 
 
 def hidden_column(book, sheet):
@@ -317,15 +319,14 @@ def hidden_column(book, sheet):
 
 
 def hidden_sheet(book, sheet):
-    book.add_worksheet("secret").hide()
+    book.worksheets()[1].hide()
 
 
 def very_hidden_sheet(book, sheet):
-    book.add_worksheet("secret").very_hidden()
+    book.worksheets()[1].very_hidden()
 
 
 def third_sheet(book, sheet):
-    book.add_worksheet("b")
     book.add_worksheet("c")
 
 
@@ -349,39 +350,38 @@ def custom_property(book, sheet):
     ("smuggle", "named"),
     [
         (comment, "the part xl/comments1.xml"),
-        (formula, "a formula"),
-        (hidden_row, "hidden rows"),
-        (hidden_column, "hidden rows"),
-        (hidden_sheet, "hidden rows, columns or sheets .xl/workbook.xml"),
-        (very_hidden_sheet, "hidden rows, columns or sheets .xl/workbook.xml"),
+        (formula, "the element <f> .xl/worksheets/sheet1.xml"),
+        (hidden_row, "the attribute hidden of <row>"),
+        (hidden_column, "the attribute hidden of <col>"),
+        (hidden_sheet, "the hidden sheet 'Legend'"),
+        (very_hidden_sheet, "the hidden sheet 'Legend'"),
         (third_sheet, "the part xl/worksheets/sheet3.xml"),
-        (defined_name, "a defined name"),
-        (author, "an author .docProps/core.xml"),
-        (company, "an author .docProps/app.xml"),
+        (defined_name, "the element <definedNames>"),
+        (author, "text outside of cells .docProps/core.xml"),
+        (company, "text outside of cells .docProps/app.xml"),
         (custom_property, "the part docProps/custom.xml"),
     ],
 )
 def test_a_workbook_with_something_else_in_it_does_not_leave(
     public, published, certificate, smuggle, named
 ):
-    book = xlsxwriter.Workbook(public / "firms.xlsx")
-    smuggle(book, book.add_worksheet("Table"))
-    book.close()
+    with workbook(public / "firms.xlsx") as book:
+        sheet, _ = (book.add_worksheet(title) for title in ("Table", "Legend"))
+        smuggle(book, sheet)
     seal(public, certificate)
     with pytest.raises(ProofError, match=f"firms.xlsx has {named}"):
         check_public(public, [published])
 
 
 def test_markup_across_blocks_is_found(public, published, certificate):
-    book = xlsxwriter.Workbook(public / "firms.xlsx")
-    sheet = book.add_worksheet("Table")
-    for row in range(0, 60_000, 7):
-        for column in range(5):
-            sheet.write_number(row, column, row)
-    sheet.set_row(59_999, None, None, {"hidden": True})
-    book.close()
+    with workbook(public / "firms.xlsx") as book:
+        sheet, _ = (book.add_worksheet(title) for title in ("Table", "Legend"))
+        for row in range(0, 60_000, 7):
+            for column in range(5):
+                sheet.write_number(row, column, row)
+        hidden_row(book, sheet)
     seal(public, certificate)
-    with pytest.raises(ProofError, match="hidden rows"):
+    with pytest.raises(ProofError, match="the attribute hidden of <row>"):
         check_public(public, [published])
 
 
@@ -445,7 +445,7 @@ def test_what_is_no_style_may_name_an_address(public, published, certificate):
         ("<p ", '<img src="http://example.org/x.png"><p ', "the attribute src"),
         ("<p ", '<link href="x.css"><p ', "the element <link>"),
         ("<p ", "<template>4711</template><p ", "the element <template>"),
-        ('"note"', '"https://example.org"', "a reference in the attribute class"),
+        ('"note"', '"https://example.org"', "another text in the attribute class"),
         ('charset="utf-8"', 'http-equiv="refresh"', "the attribute http-equiv"),
         ("color:#123", "display:none", "display:none in its style"),
         ("color:#123", "background:url(x.png)", r"url\( in its style"),

@@ -4,26 +4,30 @@
 
 does all three. By hand, with the code to look at first in ``PYTHONPATH`` and then ``tests``:
 
-    python -m snapshots.releases FOLDER [PART_OF_A_NAME ...]
+    python -m snapshots.releases [--threads NUMBER] FOLDER [PART_OF_A_NAME ...]
     python -m snapshots.compare OLD NEW
+
+``make everywhere`` writes them by several interpreters, with one thread and with sixteen.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
 import diskret
 from snapshots import changed, jobs, persons, suppressed
-from snapshots.running import CASES, refused, run
+from snapshots.running import CASES, refused, run, threads
 
 __all__ = ["CASES", "changed", "jobs", "persons", "suppressed"]
 
 
-def main(folder: Path, chosen: list[str]) -> int:
+def main(folder: Path, chosen: list[str], number: int | None = None) -> int:
     """Write all cases, or those whose names contain one of the words; 1 if any broke down."""
     names = [name for name in CASES if not chosen or any(word in name for word in chosen)]
-    run(folder, names)
+    with threads(number):
+        run(folder, names)
     reasons = {name: refused(folder / name) for name in names}
     broken = [name for name in names if bool(reasons[name]) != name.endswith("-refused")]
     for name in broken:
@@ -33,4 +37,9 @@ def main(folder: Path, chosen: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("chosen", nargs="*")
+    asked = parser.parse_args()
+    sys.exit(main(asked.folder, asked.chosen, asked.threads))

@@ -21,6 +21,7 @@ from openpyxl import Workbook
 
 import diskret as dk
 from diskret.cli.main import main as command_line
+from diskret.engines import duckdb
 
 SECRET = bytes(range(32))
 KEYS = dk.SecretKeys(SECRET)
@@ -160,6 +161,25 @@ def run(folder: Path, names: Sequence[str]) -> None:
             (own / "warnings.txt").write_text("\n".join(said), encoding="utf-8")
             shutil.rmtree(folder / name, ignore_errors=True)
             shutil.move(own, folder / name)
+
+
+@contextlib.contextmanager
+def threads(number: int | None) -> Generator[None]:
+    """As on a machine with so many cores, which every question to DuckDB uses; None: as it is."""
+    if number is None:
+        yield
+        return
+    own = duckdb._own
+
+    def with_threads(folder: str, limit: str | None, _: int | None) -> Any:
+        return own(folder, limit, number)
+
+    with (
+        patch("os.sched_getaffinity", lambda _: {*range(number)}),
+        patch.object(duckdb, "_few", lambda _: False),
+        patch.object(duckdb, "_own", with_threads),
+    ):
+        yield
 
 
 @contextlib.contextmanager

@@ -27,11 +27,11 @@ pytestmark = pytest.mark.xdist_group("snapshots")
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """The same cases twice: in this process, whatever it did before, and in one of its own."""
+    """The same cases twice: in this process, whatever it did before, and in another on 16 cores."""
     here, apart = folders = [tmp_path_factory.mktemp(name) for name in ("one", "two")]
     with patch.object(tempfile, "tempdir", str(here.parent)):
-        assert releases.main(here, [*FEW]) == 0
-    command = [sys.executable, "-m", "snapshots.releases", str(apart), *FEW]
+        assert releases.main(here, [*FEW], 1) == 0
+    command = [sys.executable, "-m", "snapshots.releases", "--threads", "16", str(apart), *FEW]
     paths = f"{ROOT / 'src'}:{ROOT / 'tests'}"
     own = {"PYTHONPATH": paths, "TMPDIR": str(here.parent)}
     done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True)

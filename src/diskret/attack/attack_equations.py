@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack.component import (
     Attacked,
@@ -31,6 +30,7 @@ from diskret.attack.search import Wanted
 from diskret.attack.witnesses import Witnesses
 from diskret.deadline import NEVER, Deadline
 from diskret.errors import ContradictionError, InputError
+from diskret.graphs import connected
 from diskret.parallel import in_order, meanwhile
 from diskret.progress import Progress, silent
 from diskret.tables import Publication
@@ -245,7 +245,7 @@ def _components(reduced: Reduction) -> tuple[NDArray[np.int64], list[Component]]
     matrix = reduced.matrix
     m, n = matrix.shape
     graph = sparse.block_array([[None, matrix], [matrix.T, None]])
-    _, label = csgraph.connected_components(graph, directed=False)
+    label = connected(graph)
     used = np.isin(np.arange(n), matrix.indices)
     components: list[Component] = []
     for number in np.unique(label[m:][used]):

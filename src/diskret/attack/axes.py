@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from diskret.hierarchy.table_circles import Codes, circles
 from diskret.tables import Published
-from diskret.tables.meanings import Meaning, Side, side_by_side
+from diskret.tables.meanings import (
+    Meaning,
+    Side,
+    codes_left_out,
+    filters_what_it_shows,
+    side_by_side,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +53,11 @@ class Axis:
 
 
 def axes_of(tables: Sequence[Published]) -> list[tuple[Axis, ...]]:
-    """The variables of each table; read side by side, with what their codes stand for."""
-    if len(tables) == 1:
+    """The variables of each table; read side by side, with what their codes stand for.
+
+    One alone needs that only where its filter says who is not there.
+    """
+    if len(tables) == 1 and not filters_what_it_shows(tables[0]):
         own = (Axis(d.name, d.hierarchy.parent, (), len(d.hierarchy)) for d in tables[0].dimensions)
         return [tuple(own)]
     return _refined(
@@ -64,9 +73,7 @@ def _axis(table: Published, name: str, side: Side) -> Axis:
     trees = {dimension.name: dimension.hierarchy for dimension in table.dimensions}
     parent = trees[name].parent if name in trees else np.array([-1], dtype=np.int32)
     public = len(parent)
-    # codes that are not texts of records may be other words for what the filter asks for
-    nobody = frozenset[str]() if table.recorded and table.where else None
-    left_out = tuple(i for i, m in enumerate(side.meaning) if m is not None and m == nobody)
+    left_out = codes_left_out(table, side)
     if not side.absent:
         return Axis(name, parent, side.meaning, public, left_out=left_out)
     parent, meaning = np.append(parent, np.int32(0)), (*side.meaning, side.absent)

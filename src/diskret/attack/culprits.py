@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from scipy.sparse.csgraph import connected_components
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import Equations, equations
 from diskret.attack.exact import UNKNOWN
 from diskret.attack.knowledge import unknown_bounds
 from diskret.errors import ProofError
+from diskret.graphs import connected
 from diskret.tables import Publication
 
 #: Nodes of branch and bound for one end of a count.
@@ -83,7 +83,7 @@ class Opened:
         self.work = 0
         m, n = self.known.matrix.shape
         graph = sparse.block_array([[None, self.known.matrix], [self.known.matrix.T, None]])
-        label = connected_components(graph, directed=False)[1] if m else np.arange(n)
+        label = connected(graph) if m else np.arange(n)
         self.row, self.column = label[:m], label[m:]
 
     def touched(self, below: int) -> NDArray[np.int64]:

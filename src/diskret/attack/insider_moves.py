@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN, Point, product, times
+from diskret.graphs import connected
 
 if TYPE_CHECKING:
     from diskret.attack.insiders import Coalition, Insiders
@@ -63,7 +63,7 @@ class Shown:
         if not len(cells) or self.latent.any():
             return [cells] if len(cells) else []
         among = abs(self._matrix[:, cells])
-        label = csgraph.connected_components(among.T @ among, directed=False)[1]
+        label = connected(among.T @ among)
         order = np.argsort(label, kind="stable")
         return np.split(cells[order], np.flatnonzero(np.diff(label[order])) + 1)
 

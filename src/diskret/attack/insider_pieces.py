@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack.equations import Equations
 from diskret.attack.exact import Point, times
@@ -25,6 +24,7 @@ from diskret.attack.insider_quads import Quads
 from diskret.attack.insider_search import Search
 from diskret.attack.short_moves import put_together, taken_apart
 from diskret.attack.shortest import Move, Shortest, room
+from diskret.graphs import connected
 from diskret.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def settle_pieces(
     out.
     """
     near = abs(known.matrix)
-    label = csgraph.connected_components(near.T @ near, directed=False)[1].astype(np.int64)
+    label = connected(near.T @ near).astype(np.int64)
     left = _left_out(insiders.target, label, known.latent)
     by_target, by_cell = sparse.csc_array(insiders.target), sparse.csc_array(insiders.own)
     by_column = sparse.csc_array(known.matrix)

@@ -8,7 +8,6 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN, Point
@@ -16,6 +15,7 @@ from diskret.attack.linear_programme import LinearProgramme
 from diskret.attack.surroundings import Surroundings
 from diskret.deadline import NEVER, Deadline
 from diskret.errors import ContradictionError, ProofError
+from diskret.graphs import connected
 
 #: How many cells around a target may move at first.
 _NEAR = 250
@@ -48,7 +48,7 @@ class Search:
         self._by_column = sparse.csc_array(known.matrix)
         self._near = Surroundings(known.matrix)
         graph = abs(known.matrix).T @ abs(known.matrix)
-        self._label = csgraph.connected_components(graph, directed=False)[1]
+        self._label = connected(graph)
         latent = np.zeros(int(self._label.max(initial=-1)) + 1, dtype=bool)
         latent[self._label[known.latent]] = True
         self._unclear = latent

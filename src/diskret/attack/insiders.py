@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import Equations, equations
@@ -28,6 +27,7 @@ from diskret.attack.insider_pieces import Claims, settle_pieces
 from diskret.attack.insider_search import Search
 from diskret.attack.knowledge import unknown_bounds
 from diskret.deadline import NEVER, Deadline
+from diskret.graphs import connected
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 
@@ -326,7 +326,7 @@ def _completed(
     if not known.latent.any() or not tables:
         return found
     graph = abs(known.matrix).T @ abs(known.matrix)
-    label = csgraph.connected_components(graph, directed=False)[1]
+    label = connected(graph)
     unclear = np.isin(label, label[known.latent])
     base, whole = tables[0], list[Point]()
     for point in found:

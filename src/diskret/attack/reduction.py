@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack.exact import LIMIT, UNKNOWN
+from diskret.graphs import connected
 
 _SWEEPS = 50
 
@@ -81,8 +81,7 @@ def reduce(
 def labels(matrix: sparse.csr_array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """A number for each connected component: of the columns, and of the rows."""
     m = matrix.shape[0]
-    graph = sparse.block_array([[sparse.csr_array((m, m)), matrix], [matrix.T, None]])
-    _, label = csgraph.connected_components(graph, directed=False)
+    label = connected(sparse.block_array([[sparse.csr_array((m, m)), matrix], [matrix.T, None]]))
     return label[m:], label[:m]
 
 
@@ -104,15 +103,16 @@ def _follow(
     ties: NDArray[np.int64], n: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Express all cells by the leader of their group: ``x = sign * x_leader + shift``."""
+    from scipy.sparse.csgraph import breadth_first_order
+
     i, j, relation, distance = ties.T
     # an extra node above one cell of each group: a search from there reaches everyone
-    tied = sparse.csr_array((np.ones(len(ties)), (i, j)), shape=(n, n))
-    _, group = csgraph.connected_components(tied, directed=False)
+    group = connected(sparse.csr_array((np.ones(len(ties)), (i, j)), shape=(n, n)))
     _, leaders = np.unique(group, return_index=True)
     above = np.concatenate((i, np.full(len(leaders), n)))
     below = np.concatenate((j, leaders))
     graph = sparse.csr_array((np.ones(len(above)), (above, below)), shape=(n + 1, n + 1))
-    _, leader = csgraph.breadth_first_order(graph, n, directed=False)
+    _, leader = breadth_first_order(graph, n, directed=False)
     leader = leader[:n].astype(np.int64)
     leader[leaders] = leaders
 

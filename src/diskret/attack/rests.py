@@ -125,7 +125,7 @@ def revealed_rests(publication: Publication) -> list[Rests]:
             left += more
         # a count of 0 is nobody; a sum of 0 may be that of somebody who has nothing
         somebody = left != 0
-        if not (table.frequency and seen.nonnegative(table.measure, table.vintage)):
+        if not table.frequency:
             somebody |= ~table.empty.ravel()[cells[:, 0] - publication.starts[of[0]]]
         which = known & somebody
         if which.any():

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack.exact import Point, times
 from diskret.attack.insider_moves import entries
 from diskret.attack.moves import Moves, packed
 from diskret.attack.shortest import Move
+from diskret.graphs import connected
 
 #: Moves of more cells that tables at hand consist of are not used: a shorter one is found sooner.
 _SHORT = 40
@@ -70,7 +70,7 @@ def _connected(
     _, node = np.unique(table[again] * matrix.shape[0] + row, return_inverse=True)
     nodes = len(cell) + int(node.max(initial=-1)) + 1
     links = sparse.coo_array((np.ones(len(again)), (again, len(cell) + node)), (nodes, nodes))
-    return csgraph.connected_components(links, directed=False)[1][: len(cell)].astype(np.int64)
+    return connected(links)[: len(cell)].astype(np.int64)
 
 
 def put_together(

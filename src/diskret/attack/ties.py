@@ -9,10 +9,10 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from diskret.attack.all_cells import AllCells, Grid, all_cells
 from diskret.attack.axes import Meaning
+from diskret.graphs import connected
 from diskret.tables import MeasureSum, Publication
 
 
@@ -230,7 +230,7 @@ def same_cells(publication: Publication) -> NDArray[np.int64]:
     alike = np.concatenate(pairs)
     n = seen.public + seen.latent
     links = sparse.coo_array((np.ones(len(alike)), (alike[:, 0], alike[:, 1])), shape=(n, n))
-    label = connected_components(links, directed=False)[1]
+    label = connected(links)
     return label[: seen.public].astype(np.int64)
 
 

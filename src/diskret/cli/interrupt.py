@@ -7,14 +7,17 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 #: Seconds in which the command is expected to end by itself: it does unless it waits for a solver.
 _PATIENCE = 0.5
 #: Status of a program that was ended by Ctrl-C.
 INTERRUPTED = 130
+#: What Ctrl-C sends, and what Windows lets one program send another.
+_STOPS = {signal.SIGINT, getattr(signal, "SIGBREAK", signal.SIGINT)}
 
 
 @contextmanager
@@ -37,19 +40,19 @@ def interruptible(said: str) -> Generator[None]:
 
     def listen() -> None:
         while rung := listening.recv(1):
-            if rung[0] == signal.SIGINT:
+            if rung[0] in _STOPS:
                 while not noticed.wait(_PATIENCE):
                     if not _writing():
                         end_at_once(said)
 
-    before = signal.signal(signal.SIGINT, notice)
+    before = {number: signal.signal(number, notice) for number in _STOPS}
     descriptor = signal.set_wakeup_fd(ringing.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=listen, daemon=True).start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(descriptor)
-        signal.signal(signal.SIGINT, before)
+        _restore(before)
         ringing.close()
 
 
@@ -63,7 +66,7 @@ def ended_by_signals() -> Generator[None]:
     def end(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, end) for number in (*_STOPS, signal.SIGTERM)}
     listened = signal.set_wakeup_fd(-1)
     try:
         yield
@@ -71,8 +74,7 @@ def ended_by_signals() -> Generator[None]:
         pass
     finally:
         signal.set_wakeup_fd(listened, warn_on_full_buffer=False)
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        _restore(before)
 
 
 def end_at_once(said: str) -> None:
@@ -81,6 +83,11 @@ def end_at_once(said: str) -> None:
         sys.stderr.write("\x1b[?25h")  # bars hide the cursor
     print(said, file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)
+
+
+def _restore(before: Mapping[Any, Any]) -> None:
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def _writing() -> bool:

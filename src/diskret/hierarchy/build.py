@@ -8,7 +8,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,6 +55,8 @@ def frame_columns(frame: Any, what: str) -> dict[str, list[Any]]:
     if isinstance(frame, Mapping):
         found = {str(name): as_list(column) for name, column in frame.items()}
     else:
+        import narwhals as nw
+
         try:
             records = nw.from_native(frame).lazy().collect()
         except TypeError as error:

@@ -15,11 +15,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from narwhals import dependencies as known
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
@@ -112,29 +110,13 @@ def declared_orders(frame: Any) -> dict[str, tuple[Any, ...]]:
     >>> declared_orders(pa.table({"level": level, "town": ["B", "A"]}))
     {'level': ('low', 'high')}
     """
-    if known.is_pandas_dataframe(frame):
-        return {
-            str(name): tuple(values.cat.categories)
-            for name, values in frame.items()
-            if isinstance(values.dtype, known.get_pandas().CategoricalDtype) and values.cat.ordered
-        }
-    if known.is_polars_dataframe(frame) or known.is_polars_lazyframe(frame):
-        schema = nw.from_native(frame).collect_schema()
-        return {n: tuple(t.categories) for n, t in schema.items() if isinstance(t, nw.Enum)}
-    if known.is_duckdb_relation(frame):
-        pairs = zip(frame.columns, frame.types, strict=True)
-        return {
-            name: tuple(cast(list[str], t.children[0][1])) for name, t in pairs if t.id == "enum"
-        }
     if isinstance(frame, pa.RecordBatch):
         return _of_arrow(pa.Table.from_batches([frame]))
     if isinstance(frame, pa.Table):
         return _of_arrow(frame)
-    if isinstance(frame, (str, PathLike)) and Path(frame).suffix.lower() == ".parquet":
-        reader = parquet_reader()
-        there = [field.name for field in reader.read_schema(frame) if _is_ordered(field.type)]
-        return _of_arrow(reader.read_table(frame, columns=there)) if there else {}
-    return {}
+    if isinstance(frame, (str, PathLike)):
+        return _of_file(Path(frame))
+    return _of_frame(frame)
 
 
 def order_given(name: str, values: Any) -> tuple[Any, ...]:
@@ -274,6 +256,14 @@ def _plain(value: Any) -> str:
     return str(value).strip()
 
 
+def _of_file(path: Path) -> dict[str, tuple[Any, ...]]:
+    if path.suffix.lower() != ".parquet":
+        return {}
+    reader = parquet_reader()
+    there = [field.name for field in reader.read_schema(path) if _is_ordered(field.type)]
+    return _of_arrow(reader.read_table(path, columns=there)) if there else {}
+
+
 def _of_arrow(table: pa.Table) -> dict[str, tuple[Any, ...]]:
     found: dict[str, tuple[Any, ...]] = {}
     for field in table.schema:
@@ -283,6 +273,27 @@ def _of_arrow(table: pa.Table) -> dict[str, tuple[Any, ...]]:
         if lists and all(one.equals(lists[0]) for one in lists):
             found[field.name] = tuple(lists[0].to_pylist())
     return found
+
+
+def _of_frame(frame: Any) -> dict[str, tuple[Any, ...]]:
+    import narwhals as nw
+    from narwhals import dependencies as known
+
+    if known.is_pandas_dataframe(frame):
+        return {
+            str(name): tuple(values.cat.categories)
+            for name, values in frame.items()
+            if isinstance(values.dtype, known.get_pandas().CategoricalDtype) and values.cat.ordered
+        }
+    if known.is_polars_dataframe(frame) or known.is_polars_lazyframe(frame):
+        schema = nw.from_native(frame).collect_schema()
+        return {n: tuple(t.categories) for n, t in schema.items() if isinstance(t, nw.Enum)}
+    if known.is_duckdb_relation(frame):
+        pairs = zip(frame.columns, frame.types, strict=True)
+        return {
+            name: tuple(cast(list[str], t.children[0][1])) for name, t in pairs if t.id == "enum"
+        }
+    return {}
 
 
 def _is_ordered(type_: pa.DataType) -> bool:

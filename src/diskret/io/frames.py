@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import pyarrow as pa
-from narwhals import dependencies as known
 
 from diskret.errors import InputError
 from diskret.io.code_book import CodeBook
@@ -29,6 +27,12 @@ from diskret.io.files import (
 )
 from diskret.io.fixed import Column, fixed_table
 from diskret.io.sources import FrameKind, Source
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+#: What is read without narwhals, which takes longer to load than a small table to be read.
+_ARROW = (pa.Table, pa.RecordBatch, pa.RecordBatchReader)
 
 _ACCEPTED = (
     "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a "
@@ -73,7 +77,7 @@ def source(records: Any) -> Source:
         return replace(_file_source(records), opened=records)  # so that errors name its lines
     if isinstance(records, (list, tuple)):
         return _list_source(records)
-    if is_spark_frame(records):
+    if not isinstance(records, _ARROW) and is_spark_frame(records):
         check_names(records.columns)
         return Source(tuple(records.columns), "spark", spark=records)
     table, kind = _frame_to_arrow(records)
@@ -193,6 +197,8 @@ def from_arrow(table: pa.Table, kind: FrameKind) -> Any:
         return _duckdb_relation(table)
     if kind == "spark":
         return arrow_to_frame(table)
+    import narwhals as nw
+
     return nw.from_arrow(table, backend=kind).to_native()
 
 
@@ -200,26 +206,35 @@ def from_arrow(table: pa.Table, kind: FrameKind) -> Any:
 
 
 def _frame_to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
+    if not isinstance(frame, _ARROW):
+        return _other_to_arrow(frame)
+    if isinstance(frame, pa.RecordBatchReader):
+        frame = frame.read_all()
+    elif isinstance(frame, pa.RecordBatch):
+        frame = pa.Table.from_batches([frame])
+    check_names(frame.column_names)
+    return _plain(frame), "pyarrow"
+
+
+def _other_to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
+    import narwhals as nw
+    from narwhals import dependencies as known
+
     if known.is_pandas_dataframe(frame):
         check_names(frame.columns)  # before narwhals: it makes text of all names
         return _plain(_pandas_to_arrow(frame)), "pandas"
     if known.is_polars_dataframe(frame) or known.is_polars_lazyframe(frame):
         return _plain(_polars_to_arrow(nw.from_native(frame).lazy().collect())), "polars"
     if known.is_duckdb_relation(frame):
-        table, kind = frame.to_arrow_table(), "duckdb"
-    elif isinstance(frame, pa.RecordBatchReader):
-        table, kind = frame.read_all(), "pyarrow"
-    elif isinstance(frame, pa.RecordBatch):
-        table, kind = pa.Table.from_batches([frame]), "pyarrow"
-    elif isinstance(frame, pa.Table):
-        table, kind = frame, "pyarrow"
-    else:
-        raise InputError(f"{_kind(frame)} cannot be read as a table; {_ACCEPTED}")
-    check_names(table.column_names)
-    return _plain(table), kind
+        table = frame.to_arrow_table()
+        check_names(table.column_names)
+        return _plain(table), "duckdb"
+    raise InputError(f"{_kind(frame)} cannot be read as a table; {_ACCEPTED}")
 
 
 def _pandas_to_arrow(frame: Any) -> pa.Table:
+    import narwhals as nw
+
     # narwhals carries an index over as a column; it is no variable of the records.
     records = nw.maybe_reset_index(nw.from_native(frame, eager_only=True))
     try:
@@ -235,6 +250,8 @@ def _pandas_to_arrow(frame: Any) -> pa.Table:
 
 def inconvertible(frame: Any, but: Collection[str] = ()) -> list[str]:
     """The columns of a pandas frame that hold values of no one type, but for some not looked at."""
+    import narwhals as nw
+
     if not frame.columns.is_unique:
         return []  # said where names are checked
     names = [name for name in frame.columns if isinstance(name, str) and name not in but]
@@ -252,6 +269,8 @@ def _convertible(column: nw.Series[Any]) -> bool:
 
 
 def _polars_to_arrow(frame: nw.DataFrame[Any]) -> pa.Table:
+    import narwhals as nw
+
     # Polars would hand the memory addresses of Python objects over as if they were data.
     objects = [name for name, dtype in frame.schema.items() if dtype == nw.Object]
     if objects:
@@ -383,6 +402,8 @@ def is_spark_frame(frame: Any) -> bool:
     >>> is_spark_frame(pa.table({"region": ["01"]}))
     False
     """
+    from narwhals import dependencies as known
+
     return known.is_pyspark_dataframe(frame) or known.is_pyspark_connect_dataframe(frame)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -69,6 +68,8 @@ def with_column(frame: Any, table: pa.Table, kind: FrameKind, name: str, values:
       ]
     ]
     """
+    import narwhals as nw
+
     try:
         own = nw.from_native(frame, eager_only=True)
     except TypeError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, time
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -98,6 +99,16 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
             gone = book.means_missing(name, columns[-1]).tolist()
             numbers[name] = _column([None if m else v for v, m in zip(values, gone, strict=True)])
     return pa.table(columns, names=names), numbers, book
+
+
+def said_beside(file: Path) -> list[str]:
+    """What a file says beside its columns: a label of its own, notes, sets, labels of no column."""
+    import pyreadstat
+
+    read = getattr(pyreadstat, _READERS[file.suffix[1:]])
+    _, told = read(str(file), metadataonly=True)
+    unused = {*told.value_labels} - {*told.variable_to_label.values()}
+    return [str(one) for one in (told.file_label, *told.notes, *told.mr_sets, *unused) if one]
 
 
 def _tagged(value: Any) -> str | None:

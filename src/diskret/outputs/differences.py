@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from diskret.attack.row_space import RowSpace, factors
 from diskret.attack.singled_out import Found, Members, fewest_units
+from diskret.graphs import connected
 from diskret.outputs.programme import Guess, by_programme
 
 _OFTEN = 3  # 3 a + 2 b = 5 leaves whole numbers one value each
@@ -181,7 +181,7 @@ def worst_of(
     unresolved = False
     cells = statements.cells
     links = sparse.block_array([[None, cells], [cells.T, None]]).tocsr()
-    label = connected_components(links, directed=False)[1]
+    label = connected(links)
     for component in np.unique(label[: cells.shape[0]]):
         inside = np.flatnonzero(label[: cells.shape[0]] == component)
         atoms = np.flatnonzero(label[cells.shape[0] :] == component)

@@ -112,7 +112,11 @@ def adjust(
     Notes
     -----
     Attackers are not asked: what an adjusted table claims is not an interval but the distance of
-    sensitive values from what is shown (see Dandekar & Cox 2002; Castro 2006).
+    sensitive values from what is shown.
+
+    References
+    ----------
+    See [`adjusted`][diskret.adjustment.adjusted].
 
     Examples
     --------

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack import examine
 from diskret.attack.earlier_tables import read_beside
 from diskret.deadline import NEVER, Deadline
 from diskret.errors import ContradictionError, InputError
+from diskret.graphs import connected
 from diskret.system import System, joint_system
 from diskret.tables import (
     NO_BOUND,
@@ -242,7 +242,7 @@ def known_before(
     alike = two.data[0::2] == -two.data[1::2]
     n = len(system.value)
     links = sparse.coo_array((np.ones(int(alike.sum())), (first[alike], second[alike])), (n, n))
-    label = csgraph.connected_components(links, directed=False)[1]
+    label = connected(links)
     of_label = np.full(n, -1, dtype=np.int64)
     of_label[label[shown]] = np.flatnonzero(shown)
     where = of_label[label[:own]]

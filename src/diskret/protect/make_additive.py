@@ -30,8 +30,7 @@ def make_additive(result: PerturbedResult, *, method: AdditiveMethod = "least") 
         A perturbed table, as `dk.perturb` gives it.
     method
         ``"least"``: the least sum of squared changes. ``"ipf"``: iterative proportional fitting
-        from the grand total downwards, which keeps coarse totals best. See
-        [`diskret.adjustment.make_additive`][].
+        from the grand total downwards, which keeps coarse totals best.
 
     Returns
     -------
@@ -45,6 +44,10 @@ def make_additive(result: PerturbedResult, *, method: AdditiveMethod = "least") 
         The result is of another family, withholds cells, or the method is unknown.
     ProofError
         A claim does not hold.
+
+    References
+    ----------
+    See [`make_additive`][diskret.adjustment.make_additive].
     """
     if result.published.changed not in _FAMILIES:
         raise InputError(

@@ -76,6 +76,10 @@ def perturb_invariant(
     ProofError
         A claim does not hold.
 
+    References
+    ----------
+    See [`two_step_table`][diskret.cellkey.two_step_table].
+
     Examples
     --------
     >>> import pyarrow as pa

@@ -25,6 +25,7 @@ from diskret.system import System
 from diskret.system.equations import RectangularCells
 from diskret.tables import NO_BOUND, Dimension, Earlier, MeasureSum, Published, Table
 from diskret.tables.from_cells import describe, describe_some
+from diskret.tables.meanings import cells_left_out
 from diskret.tables.named import named_cells
 
 Cost = str | Callable[[Table], NDArray[np.float64]]
@@ -132,8 +133,8 @@ def _planned(one: TableToProtect, attacker: Attacker, keys: SecretKeys | None) -
     stays = frozen_cells(table, one.frozen)
     if sensitivity.frozen is not None:
         stays = stays | sensitivity.frozen
-    if not sensitivity.zeros_may_hide:
-        stays = stays | table.empty
+    # an empty cell hides nothing where the filter says that nobody is there
+    stays = stays | (cells_left_out(table) if sensitivity.zeros_may_hide else table.empty)
     _check_frozen(table, sensitivity, stays)
     shown = publish(table, sensitivity.unsafe, one.name)
     lower, upper = attacker_bounds(shown, attacker.about(one.name), table.measure.sum)

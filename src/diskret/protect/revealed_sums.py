@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
 from diskret.errors import InputError, ProofError, ProtectionError
+from diskret.graphs import connected
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.parts import PartsJudge
 from diskret.protect.plan import TableToProtect
@@ -332,7 +332,7 @@ def everything_around(problem: Problem, pattern: Pattern, cells: NDArray[np.int6
     inside = abs(problem.system.equations) * movable.astype(np.int64)[None]
     inside = sparse.csr_array(inside)
     inside.eliminate_zeros()
-    label = csgraph.connected_components(inside.T @ inside, directed=False)[1]
+    label = connected(inside.T @ inside)
     around = movable & np.isin(label, label[cells])
     return replace(pattern, suppressed=pattern.suppressed | around[:n])
 

@@ -15,12 +15,12 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.attack.all_cells import all_cells
 from diskret.attack.axes import Axis
 from diskret.attack.equations import Equations, every_equation
 from diskret.errors import InputError
+from diskret.graphs import connected
 from diskret.protect.apportion import (
     ENDLESS,
     Amounts,
@@ -398,7 +398,7 @@ def _same(every: Equations, cells: int) -> NDArray[np.int64]:
     public = opposite & (first < cells) & (second < cells)
     links = np.ones(int(public.sum()), np.int8), (first[public], second[public])
     graph = sparse.coo_array(links, shape=(cells, cells))
-    return csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
+    return connected(graph).astype(np.int64)
 
 
 def _all_around(table: Table, marks: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from diskret.attack.row_space import RowSpace, factors
+from diskret.graphs import connected
 from diskret.solver import Solver, Status
 from diskret.spatial.cuts import grouped
 from diskret.spatial.elimination import Rows, without
@@ -139,7 +139,7 @@ def _apart(matrix: sparse.csr_array) -> Iterator[tuple[NDArray[np.int64], NDArra
     """Rows and columns that entries tie to each other."""
     rows = matrix.shape[0]
     links = sparse.block_array([[None, abs(matrix)], [abs(matrix).T, None]], format="csr")
-    label = connected_components(links, directed=False)[1]
+    label = connected(links).astype(np.int64)
     of_row, of_column = grouped(label[:rows]), grouped(label[rows:])
     for number in range(min(len(of_row), len(of_column))):
         if len(of_row[number]) and len(of_column[number]):
@@ -182,7 +182,7 @@ def _joined(label: NDArray[np.int64], heavy: NDArray[np.int64]) -> NDArray[np.in
     ends = np.concatenate(one), np.concatenate(other)
     size = len(label)
     links = sparse.csr_array((np.ones(len(ends[0])), ends), shape=(size, size))
-    joined = connected_components(links, directed=False)[1]
+    joined = connected(links)
     # each node is called as its first area
     _, first = np.unique(joined[label], return_index=True)
     return first[np.unique(joined[label], return_inverse=True)[1]].astype(np.int64)
@@ -201,7 +201,7 @@ def _without_factor(
     shape = len(node), len(label)
     inside = sparse.csr_array((np.ones(node.size), (atoms, node.reshape(-1))), shape=shape)
     links = sparse.block_array([[None, inside], [inside.T, None]], format="csr")
-    part = connected_components(links, directed=False)[1][: len(node)]
+    part = connected(links)[: len(node)]
     nothing = np.zeros(len(label), bool)
     largest = np.where(heavy, size[node].sum(axis=1), -1)
     order = np.lexsort((-largest, part))

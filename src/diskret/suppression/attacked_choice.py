@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from diskret.deadline import NEVER, Deadline
+from diskret.graphs import connected
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.linear import Program
 from diskret.suppression.surroundings import Movement, Surroundings
@@ -109,7 +109,7 @@ def components(equations: sparse.csr_array) -> tuple[NDArray[np.int32], NDArray[
     m, k = equations.shape
     row, column = equations.nonzero()
     links = sparse.coo_array((np.ones(len(row), np.int8), (row, m + column)), (m + k, m + k))
-    label = connected_components(links, directed=False)[1]
+    label = connected(links)
     return label[:m], label[m:]
 
 

@@ -10,9 +10,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from diskret.errors import InputError, ProtectionError
+from diskret.graphs import connected
 from diskret.suppression.problem import Problem
 
 #: Requirements up to here, and room up to there, leave all sums and products of changes exact.
@@ -208,7 +208,8 @@ def _merge(
             ),
             shape=(k, k),
         )
-        groups, label = connected_components(links, directed=False)
+        label = connected(links)
+        groups = int(label.max(initial=-1)) + 1
         # the appended -1 is what index -1, a fixed cell, finds
         group = np.append(_number(kept), -1)[group]
         group = np.append(label, -1)[group]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from diskret.attack.exact import common_denominator
+from diskret.graphs import connected
 from diskret.suppression.changeable import Changeable
 
 #: Vertices of these programs are mostly whole or have small denominators.
@@ -169,7 +169,7 @@ def part_of(cells: Changeable, kept: NDArray[np.int64]) -> Part:
     m, k = equations.shape
     row, column = equations.nonzero()
     links = sparse.coo_array((np.ones(len(row), np.int8), (row, m + column)), (m + k, m + k))
-    label = connected_components(links, directed=False)[1].astype(np.int64)
+    label = connected(links).astype(np.int64)
     return Part(
         kept,
         equations,

@@ -13,7 +13,6 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import dijkstra
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
@@ -184,6 +183,8 @@ class Cycles:
         self, entry: int, weights: NDArray[np.float64], most: float
     ) -> NDArray[np.int64] | None:
         """Entries of the cheapest path that closes a cycle with an entry; None if ≥ `most`."""
+        from scipy.sparse.csgraph import dijkstra
+
         end = int(self._key[entry]) // self._nodes
         begin = int(self._to[entry])
         weights[entry] = weights[self._other[entry]] = inf

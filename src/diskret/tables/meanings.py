@@ -11,9 +11,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.errors import HierarchyError
+from diskret.graphs import connected
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
 from diskret.population import Bounds, pieces
@@ -51,6 +51,41 @@ def side_by_side(tables: Sequence[Table | Published]) -> list[dict[str, Side]]:
     names = dict.fromkeys(name for table in tables for name in _variables(table))
     sides = {name: _sides(tables, name) for name in names}
     return [{name: sides[name][i] for name in _variables(t)} for i, t in enumerate(tables)]
+
+
+def codes_left_out(table: Table | Published, side: Side) -> tuple[int, ...]:
+    """Positions of the codes of a variable of which the table's filter lets nobody through.
+
+    Codes that are not texts of records may be other words for what the filter asks for.
+    """
+    if not (table.recorded and table.where):
+        return ()
+    return tuple(i for i, meaning in enumerate(side.meaning) if meaning == frozenset())
+
+
+def filters_what_it_shows(table: Table | Published) -> bool:
+    """Whether a filter asks for codes of a variable that the table shows."""
+    return not table.where.asked.keys().isdisjoint(d.name for d in table.dimensions)
+
+
+def cells_left_out(table: Table) -> NDArray[np.bool_]:
+    """The cells of codes that the table's filter leaves out, in its shape: all know they are empty.
+
+    >>> from diskret.tables.dimension import Dimension
+    >>> from diskret.population import Population
+    >>> from diskret.hierarchy import Hierarchy
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
+    >>> north = Population.of({"region": "N"})
+    >>> cells_left_out(Table((region,), np.array([5, 5, 0]), where=north, recorded=True)).tolist()
+    [False, False, True]
+    """
+    nowhere = np.zeros(table.shape, dtype=bool)
+    if filters_what_it_shows(table):
+        [sides] = side_by_side([table])
+        for axis, dimension in enumerate(table.dimensions):
+            codes = list(codes_left_out(table, sides[dimension.name]))
+            np.moveaxis(nowhere, axis, 0)[codes] = True
+    return nowhere
 
 
 def common_cells(
@@ -177,7 +212,7 @@ def tied_by_unknowns(
         ),
         shape=(n + cells, n + cells),
     )
-    label = csgraph.connected_components(links, directed=False)[1][:n]
+    label = connected(links)[:n]
     return np.flatnonzero(np.isin(label, label[:new])).tolist()
 
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from diskret.errors import InputError
+from diskret.graphs import connected
 from diskret.population import Population
 
 
@@ -90,8 +90,8 @@ def tied_groups(number: int, pairs: Sequence[tuple[int, int]]) -> list[list[int]
     """Groups of things that pairs tie together, directly or through others."""
     ends = np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
     graph = sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(number, number))
-    groups, label = csgraph.connected_components(graph, directed=False)
-    return [np.flatnonzero(label == group).tolist() for group in range(groups)]
+    label = connected(graph)
+    return [np.flatnonzero(label == group).tolist() for group in np.unique(label)]
 
 
 def tied_to(

@@ -19,6 +19,9 @@ from diskret.progress import LINES
 _MESSAGES = 50
 #: Seconds in which a command that was told to stop does so.
 _PATIENCE = 5
+#: Tells a command to stop. On Windows all of a group are told, so it gets one of its own.
+_STOP = getattr(signal, "CTRL_BREAK_EVENT", signal.SIGINT)
+_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 _PROGRAM = (sys.executable, "-c", "from diskret.cli import run; run()")
 
 
@@ -53,6 +56,7 @@ class Run:
             errors="replace",
             env={**os.environ, LINES: "1", "PYTHONIOENCODING": "utf-8"},
             start_new_session=True,  # Ctrl-C in the terminal is for the workbench
+            creationflags=_GROUP,
         )
         self._listener = Thread(target=self._listen, daemon=True)
         self._listener.start()
@@ -82,10 +86,10 @@ class Run:
         if self._process.poll() is not None:
             return
         self._cancelled = True
-        self._process.send_signal(signal.SIGINT)
         try:
+            self._process.send_signal(_STOP)
             self._process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
+        except (subprocess.TimeoutExpired, OSError):  # or there is no terminal that could tell it
             self._process.kill()
 
     def wait(self, seconds: float | None = None) -> str:

@@ -18,11 +18,9 @@ from diskret.publish.in_words import (
     table_words,
     title,
 )
+from diskret.publish.sheet import across, header_rows
 from diskret.tables import NO_BOUND, Dimension, Published
 from diskret.texts import Words, scaled
-
-#: Most codes of a dimension that runs across.
-MOST_ACROSS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +45,7 @@ class Layout:
     @cached_property
     def across(self) -> Dimension | None:
         """The dimension whose codes are columns; None for a long list."""
-        last = self.published.dimensions[-1]
-        several = len(self.published.dimensions) > 1
-        return last if several and len(last) <= MOST_ACROSS else None
+        return across(self.published)
 
     @cached_property
     def side(self) -> tuple[Dimension, ...]:
@@ -100,7 +96,7 @@ class Layout:
     @property
     def header_rows(self) -> int:
         """Rows above the first value."""
-        return 3 if self.across is None else 4
+        return header_rows(self.published)
 
     @property
     def measure(self) -> str:

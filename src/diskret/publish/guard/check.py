@@ -20,7 +20,6 @@ from diskret.publish.guard.exchange import exchange_problems
 from diskret.publish.guard.microdata import MICRODATA_ENDINGS, records_problems
 from diskret.publish.guard.tables import PUBLIC_ENDINGS, streamed_problems, table_problems
 from diskret.publish.guard.template import template_problems
-from diskret.publish.guard.workbook import workbook_secrets
 from diskret.publish.read import Releases
 from diskret.publish.script import SCRIPT, is_script
 from diskret.tables import Derived, Difference, Published, SideBySide
@@ -80,15 +79,12 @@ def check_public(
                     problems += records_problems(one, folder)
         for figure in derived:
             problems += derived_problems(folder, figure, tables, releases)
-            problems += workbook_secrets(folder / f"{figure.name}.xlsx")
             problems += exchange_problems(folder, figure)
         for shown in combined:
             problems += combined_problems(folder, shown, tables)
-            problems += workbook_secrets(folder / f"{shown.name}.xlsx")
             problems += exchange_problems(folder, shown)
         for one in differences:
             problems += difference_problems(folder, one, releases)
-            problems += workbook_secrets(folder / f"{one.name}.xlsx")
         for table in () if problems else tables:
             said = read_json(folder / f"{table.name}{CERTIFICATE}").get("difference")
             problems += said_problems(folder, table, said)

@@ -21,6 +21,7 @@ from diskret.errors import InputError
 from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import read_json
 from diskret.publish.derived import COMBINED, DERIVED, combined_outline, derived_outline
+from diskret.publish.guard.own_workbook import columns_workbook
 from diskret.publish.read import Releases
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import public_cells
@@ -54,7 +55,7 @@ def derived_problems(
             f"{path.name} holds {wrong:,} figures or statuses that do not follow from the "
             "published values"
         )
-    yield from _parquet(folder / f"{derived.name}.parquet", cells, decimals_of(derived))
+    yield from _beside(path, cells, decimals_of(derived))
 
 
 def combined_problems(
@@ -80,7 +81,7 @@ def combined_problems(
         return
     if not cells.equals(pa.table(expected).combine_chunks()):
         yield f"{path.name} does not hold what stands in the files of its tables"
-    yield from _parquet(folder / f"{combined.name}.parquet", cells, decimals_of(combined))
+    yield from _beside(path, cells, decimals_of(combined))
 
 
 def _outline(path: Path, expected: Mapping[str, Any]) -> Iterator[str]:
@@ -91,7 +92,10 @@ def _outline(path: Path, expected: Mapping[str, Any]) -> Iterator[str]:
         yield str(error)
 
 
-def _parquet(path: Path, cells: pa.Table, decimals: dict[str, int]) -> Iterator[str]:
+def _beside(csv: Path, cells: pa.Table, decimals: dict[str, int]) -> Iterator[str]:
+    """What is wrong with files of the same columns."""
+    yield from columns_workbook(csv.with_suffix(".xlsx"), cells, decimals)
+    path = csv.with_suffix(".parquet")
     if not path.exists():
         return
     try:
@@ -125,8 +129,10 @@ def _wrong(derived: Derived, text: pa.ChunkedArray, status: pa.ChunkedArray) -> 
 
     places = derived.decimals
     whole = 19 - places
-    form = rf"\A-?[0-9]{{1,{whole}}}" + (rf"\.[0-9]{{{places}}}" if places else "") + r"\z"
+    form = rf"\A-?(?:0|[1-9][0-9]{{0,{whole - 1}}})"
+    form += (rf"\.[0-9]{{{places}}}" if places else "") + r"\z"
     number = pc.match_substring_regex(text, form).to_numpy()
+    number &= ~pc.match_substring_regex(text, r"\A-[0.]+\z").to_numpy()  # its sign would be told
     wrong |= meaningful & ~number
     at = np.flatnonzero(meaningful & number)
     digits = pc.replace_substring_regex(text, "[-.]", "").take(pa.array(at))

@@ -19,6 +19,7 @@ from diskret.errors import InputError
 from diskret.io.files import read_plain_parquet
 from diskret.io.from_json import read_json
 from diskret.publish.difference import PREVIOUS, difference_outline, read_outline
+from diskret.publish.guard.own_workbook import columns_workbook
 from diskret.publish.read import Releases
 from diskret.tables import Difference, Published
 from diskret.tables.cells import STATUS
@@ -53,7 +54,8 @@ def difference_problems(folder: Path, difference: Difference, releases: Releases
         yield f"{path.name} does not hold the difference between what the two deliveries show"
     elif not shown.equals(difference.text):
         yield f"{path.name} does not hold its rows in the order of the table"
-    yield from _parquet(folder / f"{difference.name}.parquet", shown, difference.decimals)
+    yield from _parquet(path.with_suffix(".parquet"), shown, difference.decimals)
+    yield from columns_workbook(path.with_suffix(".xlsx"), shown, difference.decimals)
 
 
 def said_problems(folder: Path, table: Published, said: Any) -> Iterator[str]:

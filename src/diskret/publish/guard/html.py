@@ -7,16 +7,33 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
+from diskret.texts import LANGUAGES
+
 _TAGS = frozenset(
     "html head meta title style body main header footer section h1 h2 h3 p ul li b dl dt dd "
     "div figure figcaption table caption thead tbody tr th td code svg line rect text".split()
 )
-# "href", "src", "style", "hidden", "data-…", "http-equiv" and "on…" are not among them
-_ATTRIBUTES = frozenset(
-    "lang charset name content class scope role aria-label width height viewbox x y x1 x2 y1 y2 "
-    "transform stroke-width stroke-dasharray".split()
-)
-_ELSEWHERE = re.compile(r"://|\b(?:javascript|data):|url\(", re.IGNORECASE)
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_CLASSES = "base|cells|fill|key|kind|n|none|note|open|shut|tiles|wide"
+# attribute → what it may say; "href", "src", "style", "hidden", "data-…", "http-equiv" and "on…"
+# are not among them, and classes are those of pages for readers
+_ATTRIBUTES = {
+    name: re.compile(value)
+    for name, value in {
+        "lang": "|".join(LANGUAGES),
+        "charset": "utf-8",
+        "name": "viewport",
+        "content": "width=device-width",
+        "class": _CLASSES,
+        "scope": "col|row",
+        "role": "img|presentation",
+        "aria-label": "(?s:.*)",  # a drawing in words, for those who do not see it
+        "viewbox": f"0 0 {_NUMBER} {_NUMBER}",
+        "transform": rf"translate\({_NUMBER},{_NUMBER}\)rotate\(-55\)",
+        "stroke-dasharray": f"{_NUMBER},1",
+        **dict.fromkeys("width height x y x1 x2 y1 y2 stroke-width".split(), _NUMBER),
+    }.items()
+}
 # a backslash could spell the same words otherwise
 _STYLE = re.compile(
     r"/\*|\\|://|url\(|@import|\bcontent\s*:|\bdisplay\s*:\s*none|\bvisibility\s*:"
@@ -57,16 +74,20 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=False)
         self.found: set[str] = set()
         self.in_style = False
+        self.in_body = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.in_style = tag == "style"
+        self.in_body = self.in_body or tag == "body"
         if tag not in _TAGS:
             self.found.add(f"the element <{tag}>")
+        elif tag == "title" and self.in_body:  # shown where a pointer rests, or nowhere
+            self.found.add("a title in its body")
         for name, value in attrs:
             if name not in _ATTRIBUTES:
                 self.found.add(f"the attribute {name}")
-            if _ELSEWHERE.search(value or ""):
-                self.found.add(f"a reference in the attribute {name}")
+            elif not _ATTRIBUTES[name].fullmatch(value or ""):
+                self.found.add(f"another text in the attribute {name}")
 
     def handle_endtag(self, tag: str) -> None:
         self.in_style = False

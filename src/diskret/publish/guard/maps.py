@@ -10,12 +10,12 @@ table's own names and fixed words there must be nothing: no other property, laye
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.from_json import Form, misfits
+from diskret.io.from_json import Form, misfits, parse_json, read_json
 from diskret.publish.maps import MAPS, PAGE_TEXTS, PAGE_WORDS, page_parts
 from diskret.spatial.geojson import DEGREES
 from diskret.spatial.systems import transformed
@@ -51,6 +51,9 @@ _CELL = re.compile(
     r"(?:[A-Z]{2}_)?(?:CRS(?P<crs>3035)RES(?P<long>\d+)m|(?P<short>\d+)(?P<unit>k?m)"
     r"|OWN(?P<own>\d+)SIZE(?P<size>\d+)m)N(?P<north>-?\d+)E(?P<east>-?\d+)"
 )
+_POLYGONS = ("Polygon", "MultiPolygon")
+#: Bytes before well-known binary in a GeoPackage: eight, and a box of four numbers.
+_HEAD = 40
 #: Tables of a GeoPackage; those that must be empty, and systems that each one has.
 _TILES = {"gpkg_tile_matrix", "gpkg_tile_matrix_set"}
 _SYSTEM_TABLES = {"gpkg_spatial_ref_sys", "gpkg_contents", "gpkg_geometry_columns"}
@@ -95,7 +98,7 @@ def _variable(path: Path, kind: str) -> str:
     if kind == "map":
         return _page_data(path)["variable"]
     if kind == "geojson":
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         return next(iter(content["features"][0]["properties"]))
     if kind == "geoparquet":
         return pq.read_schema(path).names[0]
@@ -114,7 +117,6 @@ def _expected(published: Published, axis: int) -> _Expected:
     combined = list(zip(*(cells[name].to_pylist() for name in others), strict=True))
     labels = list(dict.fromkeys(combined or [()]))
     place = {label: at for at, label in enumerate(labels)}
-    factor = 10**published.decimals
     rows: dict[str, list[Any]] = {code: [None] * (2 * len(labels)) for code in finest}
     scaled = {code: list(row) for code, row in rows.items()}
     columns = (cells[dimension.name], cells[published.measure], cells["status"])
@@ -125,7 +127,7 @@ def _expected(published: Published, axis: int) -> _Expected:
             to = 2 * place[combined[at] if combined else ()]
             number = None if value == "" else float(value) if published.decimals else int(value)
             rows[code][to : to + 2] = [number, status]
-            whole = round(float(value or 0) * factor)
+            whole = int(Decimal(value or 0).scaleb(published.decimals))
             scaled[code][to : to + 2] = [whole, _STATES.index(status)]
     names = [dimension.name]
     for label in labels:
@@ -202,18 +204,19 @@ def _lie_there(
 
 
 def _geojson(path: Path, expected: _Expected) -> Iterator[str]:
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = read_json(path)
     features = content["features"]
     if set(content) != {"type", "features"} or content["type"] != "FeatureCollection":
         yield "has other members than features"
-    if any(set(one) != {"type", "properties", "geometry"} for one in features):
+    kinds = {(*one,) for one in features}, {one["type"] for one in features}
+    if kinds != ({("type", "properties", "geometry")}, {"Feature"}):
         yield "has features with other members"
         return
     yield from _rows([one["properties"] for one in features], expected)
     shapes = list[list[NDArray[np.float64]]]()
     for one in features:
         geometry = one["geometry"]
-        if set(geometry) != {"type", "coordinates"}:
+        if {*geometry} != {"type", "coordinates"} or geometry["type"] not in _POLYGONS:
             yield "has a geometry with other members"
             return
         polygons = geometry["coordinates"]
@@ -233,14 +236,12 @@ def _geoparquet(path: Path, expected: _Expected) -> Iterator[str]:
     if set(metadata) != {"geo"} or any(field.metadata for field in _plain(table.schema)):
         yield "has other metadata"
         return
-    about = json.loads(metadata["geo"])
-    column = about["columns"]["geometry"]
-    if (
-        set(about) != {"version", "primary_column", "columns"}
-        or set(about["columns"]) != {"geometry"}
-        or set(column) != {"encoding", "geometry_types", "crs"}
-        or column["crs"] != _system(column["crs"]["id"]["code"])
-    ):
+    about = parse_json(metadata["geo"].decode(), path.name)
+    system = _system(about["columns"]["geometry"]["crs"]["id"]["code"])
+    column = {"encoding": "WKB", "geometry_types": ["MultiPolygon"], "crs": system}
+    if about != {
+        "version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}
+    }:  # fmt: skip
         yield "says more of its geometries than it must"
     if table.column_names != [*expected.names, "geometry"]:
         yield "has other columns"
@@ -262,8 +263,17 @@ def _system(code: Any) -> Any:
 
 
 def _shapes(codes: Sequence[str], shapes: Sequence[bytes]) -> Iterator[str]:
-    if not _lie_there(codes, [rings_of(shape) for shape in shapes], degrees=False):
+    places = [rings_of(shape) for shape in shapes]
+    if not all(map(_bare, shapes, places)):
+        yield "has more in its geometries than corners"
+    elif not _lie_there(codes, places, degrees=False):
         yield "has a place that lies elsewhere"
+
+
+def _bare(shape: bytes, rings: Sequence[NDArray[np.float64]]) -> bool:
+    """Whether a multipolygon has no heights, measures, or bytes behind it, by its length."""
+    polygons = int.from_bytes(shape[5:9], "little")
+    return len(shape) == 9 + 9 * polygons + sum(4 + ring.nbytes for ring in rings)
 
 
 # ── GeoPackage ──────────────────────────────────────────────────────────────────────
@@ -287,9 +297,10 @@ def _gpkg_problems(opened: sqlite3.Connection, expected: _Expected) -> Iterator[
     if tables - _TILES != {*_SYSTEM_TABLES, layer, "sqlite_sequence"}:
         yield "has other tables"
         return
-    views = asked("SELECT name FROM sqlite_master WHERE type = 'view'")
-    if views or asked("PRAGMA freelist_count") != [(0,)]:
-        yield "has views, or pages that were deleted"
+    # indexes of keys have no SQL; tables of tiles come with triggers
+    rest = asked("SELECT tbl_name FROM sqlite_master WHERE type != 'table' AND sql IS NOT NULL")
+    if {name for (name,) in rest} - _TILES or asked("PRAGMA freelist_count") != [(0,)]:
+        yield "has views, triggers, or pages that were deleted"
     if any(asked(f"SELECT count(*) FROM {name}") != [(0,)] for name in tables & _TILES):  # noqa: S608
         yield "has tiles"
     if len(contents := asked("SELECT * FROM gpkg_contents")) != 1:
@@ -315,11 +326,20 @@ def _gpkg_problems(opened: sqlite3.Connection, expected: _Expected) -> Iterator[
         return
     found = cursor.fetchall()
     yield from _rows([dict(zip(names[2:], row[2:], strict=True)) for row in found], expected)
-    # behind the head of a geometry stands well-known binary; bits 1 to 3 say how long a box is
-    sizes = (0, 32, 48, 48, 64)
-    yield from _shapes(
-        [row[2] for row in found], [row[1][8 + sizes[row[1][3] >> 1 & 7] :] for row in found]
-    )
+    if [row[0] for row in found] != [*range(1, len(found) + 1)]:
+        yield "numbers places otherwise than in their order"
+    # well-known binary stands behind the head of a geometry and the box around it
+    shapes = [row[1][_HEAD:] for row in found]
+    yield from _shapes([row[2] for row in found], shapes)
+    corners = [np.concatenate(rings_of(shape)) for shape in shapes]
+    boxes = [np.stack([of.min(axis=0), of.max(axis=0)], axis=1) for of in corners]
+    head = b"GP\0\3" + system.to_bytes(4, "little")
+    if [row[1][:_HEAD] for row in found] != [head + box.tobytes() for box in boxes]:
+        yield "has other boxes around places"
+    west, south = np.min(boxes, axis=0)[:, 0]
+    east, north = np.max(boxes, axis=0)[:, 1]
+    if contents[0][5:-1] != (west, south, east, north):
+        yield "has another box around all places"
 
 
 def _quoted(name: str) -> str:
@@ -337,7 +357,7 @@ def _page_data(path: Path) -> Any:
     data = text[len(before) : len(text) - len(after)]
     if "<" in data:
         raise InputError(f"{path.name} has markup among its data")
-    return json.loads(data)
+    return parse_json(data, path.name)
 
 
 def _page(path: Path, expected: _Expected) -> Iterator[str]:
@@ -362,10 +382,13 @@ def _page(path: Path, expected: _Expected) -> Iterator[str]:
     told = zip(*(one[part] for one in columns for part in ("values", "states")), strict=True)
     if dict(zip(content["codes"], told, strict=True)) != expected.scaled:
         yield "does not hold the published values"
-    if content["squares"] is None:
-        return
-    west, south, width = np.array(content["squares"], np.float64)[..., None]
-    x = west + width * [0, 0, 1, 1, 0]
-    corners = np.stack([x, south + width * [0, 1, 1, 0, 0]], axis=-1)
-    if not _lie_there(content["codes"], [[ring] for ring in corners], degrees=False):
+    shapes = [[np.array(ring).reshape(-1, 2) for ring in own] for own in content["rings"]]
+    if content["squares"] is not None:
+        west, south, width = np.array(content["squares"], np.float64)[..., None]
+        x = west + width * [0, 0, 1, 1, 0]
+        corners = np.stack([x, south + width * [0, 1, 1, 0, 0]], axis=-1)
+        shapes += [[ring] for ring in corners]  # beside which there are no others
+    if len(shapes) != len(content["codes"]):
+        yield "has outlines of other places"
+    elif not _lie_there(content["codes"], shapes, degrees=False):
         yield "has a place that lies elsewhere"

@@ -17,7 +17,7 @@ from diskret.publish.exchange import EXCHANGE
 from diskret.publish.guard.exchange import exchange_problems
 from diskret.publish.guard.html import page_problems
 from diskret.publish.guard.maps import map_problems
-from diskret.publish.guard.workbook import workbook_secrets
+from diskret.publish.guard.own_workbook import table_workbook
 from diskret.publish.maps import MAPS
 from diskret.tables import CellsDigest, Dimension, Published
 from diskret.tables.difference import COUNTED
@@ -58,7 +58,7 @@ def table_problems(published: Published, folder: Path) -> Iterator[str]:
     yield from _certificate(folder, published.name, published.dimensions, hidden)
     yield from _cells(folder, published)
     yield from parquet_problems(folder / f"{published.name}.parquet", published)
-    yield from workbook_secrets(folder / f"{published.name}.xlsx")
+    yield from table_workbook(folder / f"{published.name}.xlsx", published)
     yield from page_problems(folder / f"{published.name}.html")
     yield from exchange_problems(folder, published)
     yield from map_problems(folder, published)

@@ -10,9 +10,11 @@ import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from xml.etree import ElementTree
 
 _EXAMPLES = 3
+_STYLED = "xl/styles.xml"
 # a height in points or a width in characters below which nothing can be seen
 _THINNEST = 0.75
 _PARTS = re.compile(
@@ -22,7 +24,7 @@ _PARTS = re.compile(
 _RANGE = re.compile(r"(?:'(?:[^']|'')+'|\w+)!\$?[A-Z]*\$?\d*(?::\$?[A-Z]*\$?\d*)?")
 
 # element → its attributes; text stands only in those of _WITH_TEXT
-_SHEET: Mapping[str, str] = {
+SHEET: Mapping[str, str] = {
     "worksheet": "",
     "sheetPr": "",
     "outlinePr": "summaryBelow summaryRight",
@@ -61,7 +63,7 @@ _SHEET: Mapping[str, str] = {
     "colBreaks": "count manualBreakCount",
     "brk": "id min max man pt",
 }
-_BOOK: Mapping[str, str] = {
+BOOK: Mapping[str, str] = {
     "workbook": "",
     "workbookPr": "",
     "workbookProtection": "",
@@ -76,7 +78,7 @@ _BOOK: Mapping[str, str] = {
     "definedName": "name localSheetId",
     "calcPr": "calcId fullCalcOnLoad",
 }
-_STYLES: Mapping[str, str] = {
+STYLES: Mapping[str, str] = {
     "cellStyle": "name xfId builtinId hidden",
     **dict.fromkeys(
         "styleSheet numFmts numFmt fonts font name family charset color sz scheme b i strike u "
@@ -88,20 +90,20 @@ _STYLES: Mapping[str, str] = {
     ),
 }
 _STRINGS: Mapping[str, str] = {
-    **{name: _SHEET[name] for name in ("t", "r", "rPr")},
+    **{name: SHEET[name] for name in ("t", "r", "rPr")},
     **dict.fromkeys("b i strike outline shadow condense extend u vertAlign sz color".split(), "*"),
     **dict.fromkeys("rFont family charset scheme".split(), "*"),
     "sst": "count uniqueCount",
     "si": "",
 }
-_LINKS: Mapping[str, str] = {
+LINKS: Mapping[str, str] = {
     "Relationships": "",
     "Relationship": "Id Type Target",
     "Types": "",
     "Default": "Extension ContentType",
     "Override": "PartName ContentType",
 }
-_PROPERTIES: Mapping[str, str] = {
+PROPERTIES: Mapping[str, str] = {
     "coreProperties": "",
     "created": "type",
     "Properties": "",
@@ -110,7 +112,11 @@ _PROPERTIES: Mapping[str, str] = {
 _WITH_TEXT = frozenset(
     "v t definedName oddHeader oddFooter evenHeader evenFooter firstHeader firstFooter".split()
 )
-_PROPERTY_TEXTS = {"created": "2000-01-01T00:00:00Z", "Application": "Microsoft Excel"}
+#: Element → the texts that it may hold.
+PROPERTY_TEXTS: Mapping[str, Collection[str]] = {
+    "created": ("2000-01-01T00:00:00Z",),
+    "Application": ("Microsoft Excel",),
+}
 _HEADERS = frozenset(name for name in _WITH_TEXT if name.endswith(("Header", "Footer")))
 # anything between quotes, escaped, or in brackets; what is left may be a pattern only
 _SPELT = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|[*_].', re.DOTALL)
@@ -119,16 +125,20 @@ _HARMLESS = re.compile(r"\[(?:\w+|\$[^\]\d-]*(?:-[0-9A-Fa-f]+)?)\]")
 
 @dataclass(frozen=True)
 class Content:
-    """What a reader of one sheet sees: cell → number or text, and headers and footers."""
+    """What a reader of one sheet sees: cell → number or text, and headers and footers.
+
+    `exact` has the figures of numbers as they stand there, `looks` the style of each cell.
+    """
 
     cells: Mapping[str, float | str]
     exact: Mapping[str, str]
+    looks: Mapping[str, str]
     headers: frozenset[str]
 
 
 def workbook_problems(path: Path, archive: zipfile.ZipFile) -> Iterator[str]:
     """What a workbook holds beyond sheets with cells that everybody sees."""
-    found = list(_package(path, archive))
+    found = list(package_problems(path, archive))
     yield from found
     if not found:
         for part in archive.namelist():
@@ -139,12 +149,14 @@ def same_workbook(path: Path, wanted: Path) -> Iterator[str]:
     """What a workbook holds or lacks beside another one, written from what is published."""
     with zipfile.ZipFile(path) as archive, zipfile.ZipFile(wanted) as original:
         parts = set(original.namelist())
-        found = list(_package(path, archive, parts))
+        found = list(package_problems(path, archive, parts))
         if missing := parts - set(archive.namelist()):
             found.append(f"no part {min(missing)}")
         if found:
             yield from found
             return
+        # where styles are alike, cells look alike
+        alike = archive.read(_STYLED) == original.read(_STYLED)
         for part in sorted(parts):
             if archive.read(part) == original.read(part):
                 continue
@@ -159,6 +171,7 @@ def same_workbook(path: Path, wanted: Path) -> Iterator[str]:
                 cell
                 for cell in {**written.cells, **given.cells}
                 if written.cells.get(cell) != given.cells.get(cell)
+                or (alike and written.looks.get(cell) != given.looks.get(cell))
             ]
             if odd or written.headers != given.headers:
                 found.append(
@@ -171,8 +184,20 @@ def same_workbook(path: Path, wanted: Path) -> Iterator[str]:
 def sheets(path: Path) -> list[str]:
     """The names of the sheets of a workbook."""
     with zipfile.ZipFile(path) as archive:
-        root = _root(archive, "xl/workbook.xml")
-    return [str(sheet.get("name")) for sheet in root.iter() if _tag(sheet) == "sheet"]
+        return [*sheet_parts(archive)]
+
+
+def sheet_parts(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Name of each sheet → its part, in their order."""
+    links = {link.get("Id"): link for link in _root(archive, "xl/_rels/workbook.xml.rels")}
+    found: dict[str, str] = {}
+    for sheet in _root(archive, "xl/workbook.xml").iter():
+        if tag_of(sheet) == "sheet":
+            link = next(v for k, v in sheet.attrib.items() if k.endswith("}id"))
+            target = str(links[link].get("Target"))
+            part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
+            found[str(sheet.get("name"))] = part
+    return found
 
 
 def cells_of(path: Path, number: int) -> Mapping[str, float | str]:
@@ -184,10 +209,10 @@ def cells_of(path: Path, number: int) -> Mapping[str, float | str]:
 # ── the package ─────────────────────────────────────────────────────────────────────
 
 
-def _package(
+def package_problems(
     path: Path, archive: zipfile.ZipFile, parts: Collection[str] | None = None
 ) -> Iterator[str]:
-    """Bytes of a file that no reader of workbooks shows."""
+    """Bytes of a file that no reader of workbooks shows, and parts other than these."""
     entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
     names = [entry.filename for entry in entries]
     if archive.comment or any(entry.comment or entry.extra for entry in entries):
@@ -210,27 +235,43 @@ def _package(
 
 
 def _part(archive: zipfile.ZipFile, part: str) -> Iterator[str]:
+    if part.startswith("xl/worksheets/"):
+        return part_problems(archive, part, SHEET)
+    if part.startswith("docProps/"):
+        return part_problems(archive, part, PROPERTIES, PROPERTY_TEXTS)
+    return part_problems(archive, part, _LISTS.get(part, LINKS))
+
+
+_LISTS = {"xl/workbook.xml": BOOK, _STYLED: STYLES, "xl/sharedStrings.xml": _STRINGS}
+
+
+def part_problems(
+    archive: zipfile.ZipFile,
+    part: str,
+    listed: Mapping[str, str],
+    fixed: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> Iterator[str]:
+    """What a part holds beyond what it may.
+
+    `listed`: element → its attributes; `fixed`: element → the texts that it may hold.
+    """
     content = archive.read(part).decode("utf-8")
     head = re.match(r"<\?xml [^?]*\?>", content)
     if re.search(r"<[!?]", content[head.end() if head else 0 :]):
         yield f"a comment or declaration ({part})"
         return
-    listed = _LINKS
-    if part.startswith("xl/worksheets/"):
-        listed = _SHEET
-    elif part.startswith("docProps/"):
-        listed = _PROPERTIES
-    elif part in _LISTS:
-        listed = _LISTS[part]
     for element in ElementTree.fromstring(content).iter():  # noqa: S314 - no declarations
-        yield from _element(element, listed, part)
+        yield from element_problems(element, listed, part, fixed)
 
 
-_LISTS = {"xl/workbook.xml": _BOOK, "xl/styles.xml": _STYLES, "xl/sharedStrings.xml": _STRINGS}
-
-
-def _element(element: ElementTree.Element, listed: Mapping[str, str], part: str) -> Iterator[str]:
-    tag = _tag(element)
+def element_problems(
+    element: ElementTree.Element,
+    listed: Mapping[str, str],
+    part: str,
+    fixed: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> Iterator[str]:
+    """The same of one element."""
+    tag = tag_of(element)
     if tag not in listed:
         yield f"the element <{tag}> ({part})"
         return
@@ -241,8 +282,8 @@ def _element(element: ElementTree.Element, listed: Mapping[str, str], part: str)
     if (element.tail or "").strip():
         yield f"text outside of cells ({part})"
     text = element.text or ""
-    if tag in _PROPERTY_TEXTS and listed is _PROPERTIES:
-        if text != _PROPERTY_TEXTS[tag]:
+    if tag in fixed:
+        if text not in fixed[tag]:
             yield f"properties of its own ({part})"
     elif text.strip() and tag not in _WITH_TEXT:
         yield f"text outside of cells ({part})"
@@ -261,8 +302,6 @@ def _element(element: ElementTree.Element, listed: Mapping[str, str], part: str)
         printing = attributes.get("name") in ("_xlnm.Print_Area", "_xlnm.Print_Titles")
         if not printing or not all(_RANGE.fullmatch(area.strip()) for area in text.split(",")):
             yield f"the name {attributes.get('name')!r}"
-    if tag == "Relationship" and "TargetMode" in attributes:
-        yield f"a link elsewhere ({part})"
 
 
 def _shows_figures(code: str) -> bool:
@@ -278,19 +317,11 @@ def contents(archive: zipfile.ZipFile) -> tuple[dict[str, Content], list[str]]:
     shared: list[str] = []
     if "xl/sharedStrings.xml" in archive.namelist():
         shared = [_shown(item) for item in _root(archive, "xl/sharedStrings.xml")]
-    links = {link.get("Id"): link for link in _root(archive, "xl/_rels/workbook.xml.rels")}
     used: set[int] = set()
-    unseen = {name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")}
-    found: dict[str, Content] = {}
-    for sheet in _root(archive, "xl/workbook.xml").iter():
-        if _tag(sheet) != "sheet":
-            continue
-        target = str(
-            links[next(v for k, v in sheet.attrib.items() if k.endswith("}id"))].get("Target")
-        )
-        part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
-        unseen.discard(part)
-        found[str(sheet.get("name"))] = _sheet(_root(archive, part), shared, used)
+    parts = sheet_parts(archive)
+    found = {title: _sheet(_root(archive, part), shared, used) for title, part in parts.items()}
+    there = [name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
+    unseen = sorted({*there} - {*parts.values()})
     unused = [f"a text that no cell shows ({t!r})" for i, t in enumerate(shared) if i not in used]
     return found, [*unused, *(f"a sheet that is not in the workbook ({name})" for name in unseen)]
 
@@ -298,37 +329,40 @@ def contents(archive: zipfile.ZipFile) -> tuple[dict[str, Content], list[str]]:
 def _sheet(root: ElementTree.Element, shared: Sequence[str], used: set[int]) -> Content:
     cells: dict[str, float | str] = {}
     exact: dict[str, str] = {}
-    for cell in (element for element in root.iter() if _tag(element) == "c"):
+    looks: dict[str, str] = {}
+    for cell in (element for element in root.iter() if tag_of(element) == "c"):
         where, kind = str(cell.get("r")), cell.get("t", "n")
-        value = next((part.text or "" for part in cell if _tag(part) == "v"), "")
+        looks[where] = cell.get("s", "")
+        made_of = [tag_of(part) for part in cell]
+        if made_of not in ([], ["is" if kind == "inlineStr" else "v"]):
+            raise ValueError(f"the cell {where} holds more than it shows")
+        value = "".join(part.text or "" for part in cell)
         if kind == "s":
             used.add(int(value))
             cells[where] = shared[int(value)]
         elif kind == "inlineStr":
-            cells[where] = "".join(_shown(part) for part in cell if _tag(part) == "is")
+            cells[where] = "".join(map(_shown, cell))
         elif kind == "n":
             if value:
                 cells[where], exact[where] = float(value), value
         else:  # truth values and errors: as given, or not at all
             cells[where] = f"{kind}:{value}"
-    headers = {e.text for e in root.iter() if _tag(e) in _HEADERS and e.text}
-    return Content(cells, exact, frozenset(headers))
+    headers = {e.text for e in root.iter() if tag_of(e) in _HEADERS and e.text}
+    return Content(cells, exact, looks, frozenset(headers))
 
 
 def _shown(item: ElementTree.Element) -> str:
     """The text of a string, plain or in parts of different looks."""
-    own = [part.text or "" for part in item if _tag(part) == "t"]
-    runs = [
-        part.text or "" for run in item if _tag(run) == "r" for part in run if _tag(part) == "t"
-    ]
-    return "".join(own + runs).replace("\r\n", "\n")
+    parts = [item, *(part for part in item if tag_of(part) == "r")]
+    texts = [part.text or "" for of in parts for part in of if tag_of(part) == "t"]
+    return "".join(texts).replace("\r\n", "\n")
 
 
 def _said(archive: zipfile.ZipFile, part: str) -> set[str]:
     """All that a part says: its elements, texts and attributes."""
     found: set[str] = set()
     for element in _root(archive, part).iter():
-        found |= {_tag(element), (element.text or "").strip(), (element.tail or "").strip()}
+        found |= {tag_of(element), (element.text or "").strip(), (element.tail or "").strip()}
         found |= {f"{name.rpartition('}')[2]}={text}" for name, text in element.attrib.items()}
     return found
 
@@ -340,54 +374,6 @@ def _root(archive: zipfile.ZipFile, part: str) -> ElementTree.Element:
     return ElementTree.fromstring(content)  # noqa: S314 - no declarations
 
 
-def _tag(element: ElementTree.Element) -> str:
+def tag_of(element: ElementTree.Element) -> str:
+    """The name of an element without its space of names."""
     return element.tag.rpartition("}")[2]
-
-
-# ── workbooks of our own, which may be large ────────────────────────────────────────
-
-_OWN_PARTS = re.compile(
-    r"\[Content_Types\]\.xml|_rels/\.rels|docProps/(app|core)\.xml"
-    r"|xl/(_rels/workbook\.xml\.rels|workbook\.xml|styles\.xml|theme/theme1\.xml"
-    r"|sharedStrings\.xml|worksheets/sheet[12]\.xml)"
-)
-# text between tags cannot hold "<", so these only match markup
-_SECRETS: Mapping[str, re.Pattern[bytes]] = {
-    "a formula": re.compile(rb"<f[\s>/]"),
-    "hidden rows, columns or sheets": re.compile(
-        rb"<(?:row|col|sheet)\s[^>]*(?:\bhidden=|state=\"(?:veryH|h)idden)"
-    ),
-    "a defined name": re.compile(rb"<definedName[\s>]"),
-    "an author": re.compile(rb"<(?:dc:creator|cp:lastModifiedBy|Manager|Company)>[^<]"),
-}
-_BLOCK, _OVERLAP = 1 << 20, 4096
-
-
-def workbook_secrets(path: Path) -> Iterator[str]:
-    """Parts and markup of a workbook of our own that its reader does not see; of any size."""
-    if not path.exists():
-        return
-    if not zipfile.is_zipfile(path):
-        yield f"{path.name} is no workbook"
-        return
-    with zipfile.ZipFile(path) as archive:
-        if archive.comment:
-            yield f"{path.name} has a comment on the archive"
-        for part in archive.namelist():
-            if not _OWN_PARTS.fullmatch(part):
-                yield f"{path.name} has the part {part}"
-                continue
-            for secret in _secrets_of(archive, part):
-                yield f"{path.name} has {secret} ({part})"
-
-
-def _secrets_of(archive: zipfile.ZipFile, part: str) -> set[str]:
-    found: set[str] = set()
-    tail = b""
-    with archive.open(part) as content:
-        while block := content.read(_BLOCK):
-            # a tag may lie across two blocks
-            text = tail + block
-            found |= {name for name, tag in _SECRETS.items() if tag.search(text)}
-            tail = text[-_OVERLAP:]
-    return found
