@@ -34,6 +34,7 @@ from diskret.publish.verify.folder import verify
 from diskret.tables import Published
 from diskret.tables.outline import Block
 from diskret.tables.public_files import structure
+from diskret.texts import in_languages, sentence
 
 CERTIFICATE = ".certificate.json"
 
@@ -378,6 +379,22 @@ def test_what_was_counted_and_what_only_the_office_can_check_is_said(tmp_path, c
         f"microdata: all claims ({len(claims)}) checked again with the office's files; "
         "fingerprint confirmed"
     )
+
+
+def test_why_values_are_missing_is_said_where_a_file_tells_it(public):
+    folder = public("every_type")
+    (folder / "microdata.html").unlink()
+    path = folder / f"microdata{CERTIFICATE}"
+    said = content(path)
+    put(path, files={"microdata.csv": said["files"]["microdata.csv"]})
+    verify(folder)
+    why = in_languages([sentence("microdata.why missing", names="k", files=".dta")])
+    for at in range(len(said["not_claimed"]["en"]) + 1):
+        more = {of: [*texts] for of, texts in said["not_claimed"].items()}
+        for language, texts in more.items():
+            texts[at:at] = why[language]
+        put(path, not_claimed=more)
+        refused(folder, "its text was changed")
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,9 @@ def test_a_page_of_another_version_may_look_otherwise_but_says_the_same(written,
     ):
         shows(old, new)
         assert f"{path.name} does not show" in anyone_refuses(public)
-    for old, new in (("<h1>", "<h2>"), ('lang="', 'lang="fr-')):
+    shows("</section>", "<script>alert()</script></section>")
+    assert "the element <script>" in anyone_refuses(public)
+    for old, new in (("<h1>", "<h2>"), ("<html lang", "<html  lang")):
         shows(old, new)
         assert f"{path.name} is no page that is written of" in anyone_refuses(public)
 
