@@ -6,6 +6,7 @@ of another release, results of researchers.
 
 import datetime
 import json
+import os
 import re
 import shutil
 import zipfile
@@ -15,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from every_family import BY, KEYS, RULE, SMALL, counts, microdata_as_text, safe
+from every_family import BY, KEYS, RULE, SMALL, counts, edition, microdata_as_text, safe
 from sealing import reseal
 from test_allowlist_streamed import OUTLINE, blocks
 from test_verify_forged import refresh
@@ -23,7 +24,7 @@ from test_verify_forged import refresh
 import diskret as dk
 from diskret.attack.microdata.claims import KAnonymity, NoIdentifiers, RiskBelow
 from diskret.attack.said_of_changed import may_say
-from diskret.errors import InputError, VerificationError
+from diskret.errors import DiskretError, InputError, VerificationError
 from diskret.publish.bundle import Leaving, write_public
 from diskret.publish.formats.data_files import write_blocks
 from diskret.publish.formats.public_workbook import write_xlsx
@@ -194,7 +195,7 @@ MADE = {
     made.__name__: made
     for made in (
         streamed, withheld, every_type, typed, in_order, thousands, exchanged, changes, results,
-        apart, scripted,
+        apart, edition, scripted,
     )
 }  # fmt: skip
 
@@ -615,6 +616,60 @@ def test_a_program_of_another_version_is_not_run(public):
     put(folder / f"firms{CERTIFICATE}", software="diskret 0.0.9")
     assert verify(folder).lines[-1].endswith("run that of this version instead, which diskret "
                                              "verify-script gives")  # fmt: skip
+
+
+def test_one_certificate_of_this_version_is_enough_to_know_the_program(tmp_path):
+    names = ("one", "two")
+    made = dk.suppress([counts(), counts()], RULE, name=[*names])
+    folder = dk.write(made, tmp_path / "out", ["csv", "script"], keys=KEYS)
+    public = shutil.copytree(folder / "public", tmp_path / "public")
+    (public / "verify.py").write_text("print('all is well')\n", encoding="utf-8")
+    put(public / f"two{CERTIFICATE}", software="diskret 0.0.9")
+    refresh(public)
+    refused(public, "do not run it")
+
+
+# ── the office's folder and key ─────────────────────────────────────────────────────
+
+
+def test_what_only_the_office_has_is_listed(release, tmp_path):
+    folder = release("exchanged")
+    with pytest.raises(DiskretError, match="no key file"):
+        verify(folder, keys=tmp_path / "no key")
+    assert not (tmp_path / "no key").exists()
+    (folder / "internal" / "more.json").write_text("{}")
+    refused(folder, r"not listed: internal/more\.json")
+
+
+def test_nothing_is_read_that_is_no_plain_file(public):
+    folder = public("exchanged")
+    os.mkfifo(folder / f"more{CERTIFICATE}")
+    refused(folder, "plain files only")
+
+
+# ── the difference to the last delivery ─────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", ["firms_difference.csv", "firms_difference.xlsx"])
+def test_each_file_of_a_difference_is_compared(written, tmp_path, name):
+    made = written("edition")
+    public = shutil.copytree(made / "public", tmp_path / "public")
+    (public / "firms.html").unlink()
+    path = public / f"firms{CERTIFICATE}"
+    put(path, files={n: m for n, m in content(path)["files"].items() if n != "firms.html"})
+    last = made.with_name("before edition")
+    verify(public, releases=[last])
+    if name.endswith(".csv"):
+        text = (public / name).read_text("utf-8")
+        assert "16,published" in text
+        (public / name).write_text(text.replace("16,published", "15,published", 1))
+    else:
+        edited(public / name, "xl/worksheets/sheet1.xml", "<v>", "<v>1")
+    refresh(public)
+    refused(public, r"firms_difference\.", releases=[last])
+    put(public / "firms_difference.previous.json", table="nothing")
+    refresh(public)
+    refused(public, r"firms_difference\.previous\.json", releases=[last])
 
 
 # ── certificates ────────────────────────────────────────────────────────────────────
