@@ -667,7 +667,7 @@ def test_each_file_of_a_difference_is_compared(written, tmp_path, name):
         edited(public / name, "xl/worksheets/sheet1.xml", "<v>", "<v>1")
     refresh(public)
     refused(public, r"firms_difference\.", releases=[last])
-    put(public / "firms_difference.previous.json", table="nothing")
+    put(public / "firms_difference.previous.json", previous="last year")
     refresh(public)
     refused(public, r"firms_difference\.previous\.json", releases=[last])
 
