@@ -7,6 +7,7 @@ from profiles import scaled
 
 from diskret.attack import examine, recheck
 from diskret.attack.all_cells import all_cells
+from diskret.attack.ties import same_cells, shown_somewhere
 
 
 def members_of(shown):
@@ -32,3 +33,26 @@ def test_intervals_are_those_that_the_records_leave(number):
             else:
                 narrower += found.lower[i] < low - 1e-6 or found.upper[i] > high + 1e-6
     assert compared
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_cells_of_the_same_records_are_the_same_cell(number):
+    """And what one table shows of it everybody knows, whatever others hide."""
+    hidden_elsewhere = 0
+    for seed in range(scaled(200)):
+        _, shown = random_tables(np.random.default_rng(seed), number, hide=0.5)
+        public = publication(shown)
+        label, known = same_cells(public), shown_somewhere(public)
+        members = members_of(shown)
+        hidden = np.concatenate([table.hidden for table in shown])
+        # else a total may be all that a filter lets through of one code
+        plain = all(set(table.where).isdisjoint(table.by) for table in shown)
+        assert len(label) == len(members) == len(known)
+        for i, one in enumerate(members):
+            alike = [j for j in range(len(members)) if label[i] == label[j]]
+            assert all(members[j] == one for j in alike)
+            if one and plain:
+                assert alike == [j for j, other in enumerate(members) if other == one]
+            assert known[i] == any(not hidden[j] for j in alike)
+            hidden_elsewhere += bool(hidden[i] and known[i])
+    assert hidden_elsewhere or number == 1

@@ -239,7 +239,7 @@ def _verify_script(public: Path, certificates: Mapping[str, Mapping[str, Any]]) 
         )
     return [
         f"{SCRIPT}: file unchanged; not compared, because another version of diskret wrote it; "
-        "diskret verify-script gives that of this version"
+        "run that of this version instead, which diskret verify-script gives"
     ]
 
 
