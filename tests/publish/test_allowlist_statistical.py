@@ -175,7 +175,8 @@ def test_parquet_holds_no_metadata_of_columns(folder):
 
 
 def test_texts_of_several_lines_and_lines_without_any_are_read(tmp_path):
-    for values in (["a\nb", None, 'c"'], [None, "x", None]):
+    long = "a\n" * 600_000  # more than one block of the reader
+    for values in (["a\nb", None, 'c"'], [None, "x", None], [long, long, "b"]):
         records = Records("m", pa.table({"text": values}))
         write(tmp_path, records, ("csv",))
         certify(tmp_path, records)
@@ -350,6 +351,10 @@ def test_numbers_with_reasons_may_be_texts(tmp_path):
     write(tmp_path, Records("m", other, records.book), ("dta",))
     certify(tmp_path, records)
     assert list(records_problems(records, tmp_path)) == ["m.dta holds other values of 'code'"]
+    other = table.set_column(0, "inc", pa.array(["1.75", ".a", "2"]))
+    write(tmp_path, Records("m", other, records.book), ("dta",))
+    certify(tmp_path, records)
+    assert list(records_problems(records, tmp_path)) == ["m.dta holds other values of 'inc'"]
 
 
 def test_codes_of_text_keep_their_zeros(tmp_path):
