@@ -60,7 +60,12 @@ def interval(value, cell, published):
 CASES = [
     (seed, *case)
     for seed in range(10)
-    for case in (((4,), (5, 7, 3)), ((4, 5), (7, 8, 1, 3)), ((8,), (1, 2, 3, 6, 4)))
+    for case in (
+        ((4,), (5, 7, 3)),
+        ((4, 5), (7, 8, 1, 3)),
+        ((8,), (1, 2, 3, 6, 4)),
+        ((4, 5, 7, 8), (1, 2, 3, 6)),
+    )
 ]
 
 
@@ -97,6 +102,24 @@ def test_what_is_taken_back_is_known_as_closely_as_it_was_published():
         around = np.array([6.0])
         attack = Opened(seen, np.array([5]), around - half, around + half, Attacker(), value)
         assert attack.blame(4, Need(2, 4, 2), np.inf) == Culprits(blamed)
+
+
+def test_both_ends_of_what_is_known_count():
+    """Of 9 the taken back part is 6 ± 2: with it published the other one is between 1 and 5."""
+    value = whole_table((3, 6, 0, 0))
+    seen = publication(value, [1, 2, 4, 5], frequency=False)
+    attack = Opened(seen, np.array([5]), np.array([4.0]), np.array([8.0]), Attacker(), value)
+    for need, blamed in (
+        (Need(1, 3, 0), ()),
+        (Need(0, 3, 0), (5,)),
+        (Need(3, 5, 0), ()),
+        (Need(3, 6, 0), (5,)),
+        (Need(3, 3, 4), ()),
+        (Need(3, 3, 5), (5,)),
+        (Need(3, 3, 9), (5,)),
+        (Need(3, 3, 10), ()),
+    ):
+        assert attack.blame(4, need, np.inf) == Culprits(blamed), need
 
 
 def test_a_search_that_ends_early_says_so():
