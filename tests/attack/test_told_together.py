@@ -10,7 +10,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN
-from diskret.attack.insiders import Insiders, withstand
+from diskret.attack.insiders import Insiders, placed_in, unknown_cells, withstand
+from diskret.hierarchy import Hierarchy
+from diskret.population import Population
+from diskret.tables import Dimension, Publication, Published
 
 NOBODY_KNOWS = np.iinfo(np.int64).max
 
@@ -185,3 +188,55 @@ def test_there_is_something_to_find_and_something_to_prove():
     told = case.told()
     assert any(len(who) == 2 for who, _, _ in told)
     assert len(told) < 2 * len(case.target) * (1 + 6 + 15)
+
+
+def one_way(name, hidden, where):
+    """A table of money in four cells and their total; hidden are those at some positions."""
+    value = np.array([10, 1, 2, 3, 4])
+    mask = np.isin(np.arange(5), hidden)
+    return Published(
+        name, (Dimension(name, Hierarchy.flat([*"abcd"])),), "n", False, 0,
+        np.where(mask, 0, value), mask, mask & False, nonnegative=name != "y",
+        where=Population.of(where),
+    )  # fmt: skip
+
+
+def test_contributors_keep_their_cells_where_tables_stand_elsewhere():
+    """Tables are known by name: in another order, beside others, one of them gone."""
+    first, second = one_way("x", [1, 2], {}), one_way("y", [0, 2, 3], {"g": "1"})
+    third = one_way("z", [1, 3, 4], {})
+    before = Publication((first, second, third))
+    now = Publication((one_way("y", [0, 2, 3, 4], {"g": "1"}), one_way("w", [1, 2], {}), first))
+    cell, free = unknown_cells(before)
+    place, free_now = unknown_cells(now)
+    draw = np.random.default_rng(1)
+    k = len(cell)
+    own = draw.integers(0, 5, (3, k))
+    target = np.eye(k, dtype=np.int64)
+    number = np.arange(k) + 3
+    bounded = np.arange(k) % 2 == 0
+    most = np.ones(k, dtype=np.int64), np.ones(k, dtype=np.int64)
+    given = Insiders(
+        sparse.csr_array(own), number, 1, sparse.csr_array(target), most,
+        lambda at, who: (at, at), bounded,
+    )  # fmt: skip
+    found = placed_in(given, before, now)
+
+    def names(publication, cells):
+        shown = cells[cells < publication.starts[-1]].tolist()
+        found = [(table.name, at) for table, at in map(publication.at, shown)]
+        return found + [None] * (len(cells) - len(shown))
+
+    old, new = names(before, cell), names(now, place)
+    assert {("x", 1), ("x", 2), ("y", 0), ("y", 2), ("y", 3)} <= {*old} & {*new}
+    latent = len(place) - len(free_now)
+    for at, name in enumerate(new):
+        if name is None or name not in old:
+            assert not found.own[:, [at]].nnz and not found.target[:, [at]].nnz
+            assert found.number[at] == NOBODY_KNOWS
+            assert found.bounded[at] == (at >= latent and not free_now[at - latent])
+            continue
+        was = old.index(name)
+        assert found.own[:, [at]].toarray()[:, 0].tolist() == own[:, was].tolist()
+        assert found.target[:, [at]].toarray()[:, 0].tolist() == target[:, was].tolist()
+        assert found.number[at] == number[was] and found.bounded[at] == bounded[was]

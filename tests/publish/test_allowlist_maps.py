@@ -18,7 +18,7 @@ from diskret.publish.guard.maps import map_problems
 from diskret.publish.maps import MAPS
 from diskret.publish.pages.places import write_map_page
 from diskret.spatial import Areas
-from diskret.spatial.wkb import multipolygon
+from diskret.spatial.wkb import multipolygon, rings_of
 from diskret.tables import Dimension, Published
 
 CELLS = Dimension("cell", Hierarchy.flat([f"1kmN2684E{4334 + at}" for at in range(4)]))
@@ -33,12 +33,16 @@ def square(west, size=100.0):
 BORDERS = {"town": Areas(["A", "B"], [[square(0.0), square(500.0)], [square(200.0)]], crs=3035)}
 
 
+def of_cells(form):
+    return Dimension("cell", Hierarchy.flat([form.format(at) for at in range(4)]))
+
+
 def a_table(*dimensions, decimals=0, factor=1):
     """Values that grow; the third is hidden and the fourth empty, in every column."""
     shape = tuple(len(d) for d in dimensions)
     value = np.arange(10, 10 + int(np.prod(shape))).reshape(shape) * factor
     suppressed, empty = (np.zeros(shape, dtype=bool) for _ in range(2))
-    suppressed[2], empty[min(3, shape[0] - 1)] = True, shape[0] > 3
+    suppressed[2:3], empty[3:4] = True, True
     value[suppressed | empty] = 0
     return Published("t", dimensions, "v", False, decimals, value, suppressed, empty)
 
@@ -56,6 +60,11 @@ TABLES = {
     ),
     "cents": (a_table(CELLS, decimals=2, factor=11), {}),
     "large cents": (a_table(CELLS, decimals=2, factor=10**13 + 1), {}),
+    "one cell": (a_table(Dimension("cell", Hierarchy(("1kmN2684E4334",), np.array([-1])))), {}),
+    "cells of metres": (a_table(of_cells("100mN26840E4334{}")), {}),
+    "cells with long ids": (a_table(of_cells("CRS3035RES1000mN2684000E433{}000")), {}),
+    "cells of another grid": (a_table(of_cells("OWN25832SIZE500mN5684000E433{}000")), {}),
+    "cells and one sex": (a_table(CELLS, Dimension("sex", Hierarchy.flat(["f"]))), {}),
     "towns": (a_table(TOWN), BORDERS),
     "towns and sex": (a_table(TOWN, SEX, decimals=1), BORDERS),
 }
@@ -251,6 +260,17 @@ def with_heights(shape):
     return head + struct.pack("<I", count) + raised
 
 
+def moved(shape, by):
+    [ring] = rings_of(shape)
+    return multipolygon([[ring + by]])
+
+
+def folded(shape):
+    """All at one of its corners."""
+    [ring] = rings_of(shape)
+    return multipolygon([[np.repeat(ring[:1], 5, axis=0)]])
+
+
 def field_with_metadata(table):
     at = table.column_names.index("v")
     field = table.schema.field(at).with_metadata({"rule": "p = 5"})
@@ -300,6 +320,13 @@ PARQUET = [
     ("cells", lambda t: t.replace_schema_metadata(None), "has other metadata"),
     ("cells", shapes(lambda v: [12, *v[1:]], "v"), "does not hold the published values"),
     ("cells", shapes(lambda v: v[::-1]), ELSEWHERE),
+    ("cells", shapes(lambda v: [moved(v[0], 0.5), *v[1:]]), ELSEWHERE),
+    ("cells", shapes(lambda v: [folded(v[0]), *v[1:]]), ELSEWHERE),
+    (
+        "towns",
+        shapes(lambda v: [v[0], multipolygon([[np.array([[0, 0], [np.nan, 1.0]])]])]),
+        ELSEWHERE,
+    ),
     ("cells", shapes(lambda v: [multipolygon([[np.zeros((5, 2))]]), *v[1:]]), ELSEWHERE),
     (
         "cells",
@@ -466,6 +493,25 @@ def test_whatever_is_changed_on_a_page_is_found(written, tmp_path, kind, change,
 
     told = found(written, tmp_path, kind, ".map.html", changed)
     assert any(named in one for one in told), told
+
+
+def test_a_place_stands_on_a_page_once(written, tmp_path):
+    def changed(path):
+        text = path.read_text("utf-8")
+        before, rest = text.split('id="data">')
+        data, after = rest.split("</script>", 1)
+        content = json.loads(data)
+        content["codes"].insert(0, content["codes"][0])
+        for row in content["squares"]:
+            row.insert(0, row[0])
+        content["columns"][0]["values"].insert(0, 4711)
+        content["columns"][0]["states"].insert(0, 0)
+        new = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        data = data.replace(data.strip(), new)
+        path.write_text(f'{before}id="data">{data}</script>{after}', encoding="utf-8")
+
+    told = found(written, tmp_path, "cells", ".map.html", changed)
+    assert told == ["t.map.html does not hold the published values"]
 
 
 def test_cells_are_drawn_where_their_ids_say_even_with_borders(written, tmp_path):

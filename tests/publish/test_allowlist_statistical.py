@@ -20,7 +20,7 @@ from diskret.publish.guard.microdata import records_problems, statistical_proble
 TABLE = pa.table(
     {
         "sex": pa.array([1, 2, 2, None]),
-        "town": ["N", "S", None, "N"],
+        "town": ["N", "S", None, ""],
         "inc": pa.array([1.5, None, 3.0, -4.25]),
         "yes": pa.array([True, None, False, True]),
         "born": pa.array([date(2000, 1, 2), None, date(1999, 5, 6), date(1960, 2, 29)]),
@@ -28,7 +28,7 @@ TABLE = pa.table(
 )
 BOOK = CodeBook(
     labels={"sex": "Sex", "inc": "Income"},
-    values={"sex": {"1": "male", "2": "female", "9": "no answer"}},
+    values={"sex": {"1": "male", "2": "female", "9": "no answer"}, "town": {"N": "North"}},
     missing={"sex": ((8.0, 9.0),)},
 )
 RECORDS = Records("m", TABLE, BOOK)
@@ -109,6 +109,7 @@ OTHER = {
     "a value": (set_column("inc", [1.5, None, 3.0, -4.5]), "holds other values of 'inc'"),
     "a gap": (set_column("inc", [1.5, None, None, -4.25]), "holds other values of 'inc'"),
     "no gap": (set_column("inc", [1.5, 2.0, 3.0, -4.25]), "holds other values of 'inc'"),
+    "a gap elsewhere": (set_column("inc", [None, 1.5, 3.0, -4.25]), "holds other values of 'inc'"),
     "a text": (set_column("town", ["N", "S", None, "S"]), "holds other values of 'town'"),
     "a truth": (set_column("yes", [True, True, False, True]), "holds other values of 'yes'"),
     "a day": (
@@ -168,17 +169,24 @@ def test_parquet_has_fewer_types_than_arrow(tmp_path):
 
 def test_parquet_holds_no_metadata_of_columns(folder):
     field = pa.field("sex", pa.int64(), metadata={"source": "register"})
-    table = TABLE.set_column(0, field, TABLE["sex"])
-    pq.write_table(table, folder / "m.parquet", store_schema=False)
-    read = pq.read_schema(folder / "m.parquet").field("sex").metadata
-    expected = ["m.parquet holds metadata of columns"] if b"source" in (read or {}) else []
-    assert problems(folder) == expected
+    pq.write_table(TABLE.set_column(0, field, TABLE["sex"]), folder / "m.parquet")
+    [problem] = problems(folder)
+    assert "m.parquet holds metadata" in problem
+
+
+def test_texts_of_several_lines_and_lines_without_any_are_read(tmp_path):
+    long = "a\n" * 600_000  # more than one block of the reader
+    for values in (["a\nb", None, 'c"'], [None, "x", None], [long, long, "b"]):
+        records = Records("m", pa.table({"text": values}))
+        write(tmp_path, records, ("csv",))
+        certify(tmp_path, records)
+        assert list(records_problems(records, tmp_path)) == []
 
 
 # ── Stata, SPSS and SAS ─────────────────────────────────────────────────────────────
 
 FRAME = TABLE.to_pandas().assign(
-    yes=[1.0, float("nan"), 0.0, 1.0], town=["N", "S", "", "N"], born=TABLE["born"].to_pylist()
+    yes=[1.0, float("nan"), 0.0, 1.0], town=["N", "S", "", ""], born=TABLE["born"].to_pylist()
 )
 SEX = {1: "male", 2: "female"}
 
@@ -312,7 +320,7 @@ def test_records_of_text_are_the_same(folder, kind):
     text = pa.table(
         {
             "sex": ["1", "2", "2", None],
-            "town": ["N", "S", "", "N"],
+            "town": ["N", "S", "", None],
             "inc": ["1.5", "", "3.0", "-4.25"],
             "yes": ["true", None, "false", "true"],
             "born": ["2000-01-02", None, "1999-05-06", "1960-02-29"],
@@ -330,3 +338,44 @@ def test_records_of_text_are_the_same(folder, kind):
         other = text.set_column(text.column_names.index(name), name, pa.array(values))
         found = [f"m.{kind} holds other values of {name!r}"]
         assert list(statistical_problems(path, other, ())) == found
+
+
+def test_numbers_with_reasons_may_be_texts(tmp_path):
+    """Where a column is read with its reasons, 1.50 and 1.5 are one number; elsewhere two texts."""
+    table = pa.table({"inc": ["1.50", ".a", "2"], "code": ["1.50", "01", "2"]})
+    records = Records("m", table, CodeBook(tagged=frozenset({"inc"})))
+    write(tmp_path, records, ("dta",))
+    certify(tmp_path, records)
+    assert list(records_problems(records, tmp_path)) == []
+    other = table.set_column(1, "code", pa.array(["1.5", "01", "2"]))
+    write(tmp_path, Records("m", other, records.book), ("dta",))
+    certify(tmp_path, records)
+    assert list(records_problems(records, tmp_path)) == ["m.dta holds other values of 'code'"]
+    other = table.set_column(0, "inc", pa.array(["1.75", ".a", "2"]))
+    write(tmp_path, Records("m", other, records.book), ("dta",))
+    certify(tmp_path, records)
+    assert list(records_problems(records, tmp_path)) == ["m.dta holds other values of 'inc'"]
+
+
+def test_codes_of_text_keep_their_zeros(tmp_path):
+    table = pa.table({"code": ["01", "02", "01"]})
+    book = CodeBook(values={"code": {"01": "one", "02": "two"}})
+    write(tmp_path, Records("m", table, book), ("sav",))
+    assert list(statistical_problems(tmp_path / "m.sav", table, ())) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "same"),
+    [
+        ("0.1", 0.10000000149011612, True),  # of single precision
+        ("0.1", 0.1, True),
+        ("0.1", 0.1001, False),
+        ("16777217", 16777216.0, False),
+        ("16777217", 16777217.0, True),
+    ],
+)
+def test_numbers_with_a_point_may_have_been_of_single_precision(tmp_path, text, number, same):
+    path = tmp_path / "m.dta"
+    pyreadstat.write_dta(pd.DataFrame({"x": [number]}), str(path))
+    found = list(statistical_problems(path, pa.table({"x": [text]}), ()))
+    assert found == ([] if same else ["m.dta holds other values of 'x'"])

@@ -6,6 +6,7 @@ of another release, results of researchers.
 
 import datetime
 import json
+import os
 import re
 import shutil
 import zipfile
@@ -15,15 +16,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from every_family import BY, KEYS, RULE, SMALL, counts, microdata_as_text
+from every_family import BY, KEYS, RULE, SMALL, counts, edition, microdata_as_text, safe
 from sealing import reseal
 from test_allowlist_streamed import OUTLINE, blocks
 from test_verify_forged import refresh
 
 import diskret as dk
-from diskret.attack.microdata.claims import KAnonymity
+from diskret.attack.microdata.claims import KAnonymity, NoIdentifiers, RiskBelow
 from diskret.attack.said_of_changed import may_say
-from diskret.errors import InputError, VerificationError
+from diskret.errors import DiskretError, InputError, VerificationError
 from diskret.publish.bundle import Leaving, write_public
 from diskret.publish.formats.data_files import write_blocks
 from diskret.publish.formats.public_workbook import write_xlsx
@@ -34,6 +35,7 @@ from diskret.publish.verify.folder import verify
 from diskret.tables import Published
 from diskret.tables.outline import Block
 from diskret.tables.public_files import structure
+from diskret.texts import in_languages, sentence
 
 CERTIFICATE = ".certificate.json"
 
@@ -137,11 +139,11 @@ def thousands(folder, **options):
                     **options)  # fmt: skip
 
 
-def own_symbols(number, folder):
+def own_symbols(number, folder, intervals=False):
     marks = {"( )": "geschützt", "—": "leer"} | {f"S{i}": f"Wort {i}" for i in range(number - 2)}
     symbols = SymbolSet("own", "( )", "—", {"en": marks, "de": marks})
     return dk.write([dk.suppress(counts(), RULE, name="firms")], folder, ["csv", "xlsx"],
-                    keys=KEYS, symbols=symbols)  # fmt: skip
+                    keys=KEYS, symbols=symbols, intervals=intervals)  # fmt: skip
 
 
 def exchanged(folder):
@@ -193,7 +195,7 @@ MADE = {
     made.__name__: made
     for made in (
         streamed, withheld, every_type, typed, in_order, thousands, exchanged, changes, results,
-        apart, scripted,
+        apart, edition, scripted,
     )
 }  # fmt: skip
 
@@ -329,10 +331,18 @@ def test_a_page_names_variables_that_were_changed_and_nothing_else(tmp_path):
     page = folder / "microdata.html"
     text = page.read_text("utf-8")
     [said] = re.findall(r"<li>([^<]* town)</li>", text)
-    for new in (f"{said}, p", f"{said}, sex", said.removesuffix("town"), "town"):
+    for new in (f"{said}, p", said.removesuffix("town"), "town"):
         page.write_text(text.replace(said, new, 1), encoding="utf-8")
         refresh(folder)
         refused(folder, r"microdata\.html does not show")
+    both = text.replace(said, f"{said}, p = 5")
+    page.write_text(both.replace("<b>town</b>", "<b>town, p = 5</b>"), encoding="utf-8")
+    refresh(folder)
+    refused(folder, r"microdata\.html does not show")
+    both = text.replace(said, f"{said}, sex")  # which values were missing before nobody can tell
+    page.write_text(both.replace("<b>town</b>", "<b>town, sex</b>"), encoding="utf-8")
+    refresh(folder)
+    verify(folder)
 
 
 def test_a_page_does_not_call_text_a_number(public):
@@ -347,9 +357,98 @@ def test_a_page_does_not_call_text_a_number(public):
     refused(folder, "text 12 does not hold what the page says it does")
 
 
-def test_records_as_text_and_typed_are_counted_alike(public):
-    [line] = verify(public("every_type")).lines
-    assert "counted again in 60 records: 3-anonymity by k, k2" in line
+COUNTED = "counted again in 60 records"
+NOTHING = "60 records; it claims nothing that readers can count"
+
+
+@pytest.mark.parametrize(
+    ("claims", "said"),
+    [
+        ([KAnonymity(3)], f"{COUNTED}: 3-anonymity by k, k2"),
+        ([KAnonymity(2, size=1)], f"{COUNTED}: 2-anonymity by k, k2, any 1 of them"),
+        ([RiskBelow(0.5)], f"{NOTHING}; only the office can check what else it claims (1)"),
+        ([NoIdentifiers()], NOTHING),
+    ],
+)  # fmt: skip
+def test_what_was_counted_and_what_only_the_office_can_check_is_said(tmp_path, claims, said):
+    records = pa.table({"k": ["a", "b"] * 30, "k2": ["x"] * 60, "w": [2.5] * 60})
+    md = dk.Microdata(records, keys=["k", "k2"], weight="w")
+    folder = md.release(claims, keys=KEYS).write(tmp_path / "out", ("csv",))
+    first, last = verify(folder, keys=KEYS).lines
+    assert first == f"microdata: files unchanged; {said}"
+    assert last == (
+        f"microdata: all claims ({len(claims)}) checked again with the office's files; "
+        "fingerprint confirmed"
+    )
+
+
+def test_why_values_are_missing_is_said_where_a_file_tells_it(public):
+    folder = public("every_type")
+    (folder / "microdata.html").unlink()
+    path = folder / f"microdata{CERTIFICATE}"
+    said = content(path)
+    put(path, files={"microdata.csv": said["files"]["microdata.csv"]})
+    verify(folder)
+    why = in_languages([sentence("microdata.why missing", names="k", files=".dta")])
+    for at in range(len(said["not_claimed"]["en"]) + 1):
+        more = {of: [*texts] for of, texts in said["not_claimed"].items()}
+        for language, texts in more.items():
+            texts[at:at] = why[language]
+        put(path, not_claimed=more)
+        refused(folder, "its text was changed")
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (lambda said: said.pop("keys"), "its claims cannot be understood"),
+        (lambda said: said.update(keys=5), "keys"),
+        (lambda said: said.update(means_missing={"k": "9"}), "means_missing"),
+    ],
+)
+def test_claims_of_the_office_have_a_form(release, how, words):
+    folder = release("every_type")
+    verify(folder, keys=KEYS)
+    path = folder / "internal" / f"microdata{CERTIFICATE}"
+    said = content(path)
+    how(said)
+    path.write_text(json.dumps(said), encoding="utf-8")
+    refused(sealed(folder), words)
+
+
+def test_of_safe_files_it_is_said_what_was_counted(tmp_path):
+    folder = safe(tmp_path / "out")
+    first, last = verify(folder, keys=KEYS).lines
+    assert re.search(r"; counted again in 376 records: 95 combinations of all variables, each at "
+                     "least 3 times$", first)  # fmt: skip
+    assert "5 controlled tables counted again and compared with the office's counts" in last
+
+
+@pytest.mark.parametrize(
+    ("change", "fits"),
+    [
+        ({"mean": 0}, True),
+        ({"mean": 24}, True),
+        ({"cells": 30}, True),
+        ({"cells": 29}, False),
+        ({"largest": 25}, False),
+        ({"mean": -1}, False),
+    ],
+)
+def test_deviations_that_can_be_are_the_offices_to_check(tmp_path, change, fits):
+    """Each of two rows has to be possible."""
+    folder = shutil.copytree(safe(tmp_path / "out") / "public", tmp_path / "public")
+    path = folder / f"microdata{CERTIFICATE}"
+    shown = content(path)["shown"]
+    rows = [*shown["by_size"], shown["by_size"][0] | change]
+    put(path, shown=shown | {"by_size": rows})
+    for page in folder.glob("*.html"):
+        page.unlink()
+    put(path, files={n: m for n, m in content(path)["files"].items() if not n.endswith(".html")})
+    if fits:
+        verify(folder)
+    else:
+        refused(folder, "tables or deviations that do not fit together")
 
 
 # ── workbooks ───────────────────────────────────────────────────────────────────────
@@ -409,10 +508,11 @@ def test_a_workbook_of_other_parts_cannot_be_read(public, part, old, new, words)
 
 
 def test_own_symbols_are_compared_up_to_eight(tmp_path):
-    public = own_symbols(8, tmp_path / "eight") / "public"
-    verify(public)
+    for intervals in (False, True):
+        folder = own_symbols(8, tmp_path / f"eight {intervals}", intervals)
+        verify(shutil.copytree(folder / "public", tmp_path / f"public {intervals}"))
     with pytest.raises(VerificationError, match=r"firms\.xlsx has symbols without a legend"):
-        verify(own_symbols(9, tmp_path / "nine") / "public")
+        verify(own_symbols(9, tmp_path / "nine") / "public", keys=KEYS)
 
 
 # ── files ───────────────────────────────────────────────────────────────────────────
@@ -516,6 +616,60 @@ def test_a_program_of_another_version_is_not_run(public):
     put(folder / f"firms{CERTIFICATE}", software="diskret 0.0.9")
     assert verify(folder).lines[-1].endswith("run that of this version instead, which diskret "
                                              "verify-script gives")  # fmt: skip
+
+
+def test_one_certificate_of_this_version_is_enough_to_know_the_program(tmp_path):
+    names = ("one", "two")
+    made = dk.suppress([counts(), counts()], RULE, name=[*names])
+    folder = dk.write(made, tmp_path / "out", ["csv", "script"], keys=KEYS)
+    public = shutil.copytree(folder / "public", tmp_path / "public")
+    (public / "verify.py").write_text("print('all is well')\n", encoding="utf-8")
+    put(public / f"two{CERTIFICATE}", software="diskret 0.0.9")
+    refresh(public)
+    refused(public, "do not run it")
+
+
+# ── the office's folder and key ─────────────────────────────────────────────────────
+
+
+def test_what_only_the_office_has_is_listed(release, tmp_path):
+    folder = release("exchanged")
+    with pytest.raises(DiskretError, match="no key file"):
+        verify(folder, keys=tmp_path / "no key")
+    assert not (tmp_path / "no key").exists()
+    (folder / "internal" / "more.json").write_text("{}")
+    refused(folder, r"not listed: internal/more\.json")
+
+
+def test_nothing_is_read_that_is_no_plain_file(public):
+    folder = public("exchanged")
+    os.mkfifo(folder / f"more{CERTIFICATE}")
+    refused(folder, "plain files only")
+
+
+# ── the difference to the last delivery ─────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", ["firms_difference.csv", "firms_difference.xlsx"])
+def test_each_file_of_a_difference_is_compared(written, tmp_path, name):
+    made = written("edition")
+    public = shutil.copytree(made / "public", tmp_path / "public")
+    (public / "firms.html").unlink()
+    path = public / f"firms{CERTIFICATE}"
+    put(path, files={n: m for n, m in content(path)["files"].items() if n != "firms.html"})
+    last = made.with_name("before edition")
+    verify(public, releases=[last])
+    if name.endswith(".csv"):
+        text = (public / name).read_text("utf-8")
+        assert "16,published" in text
+        (public / name).write_text(text.replace("16,published", "15,published", 1))
+    else:
+        edited(public / name, "xl/worksheets/sheet1.xml", "<v>", "<v>1")
+    refresh(public)
+    refused(public, r"firms_difference\.", releases=[last])
+    put(public / "firms_difference.previous.json", previous="last year")
+    refresh(public)
+    refused(public, r"firms_difference\.previous\.json", releases=[last])
 
 
 # ── certificates ────────────────────────────────────────────────────────────────────

@@ -234,9 +234,15 @@ def test_a_page_of_another_version_may_look_otherwise_but_says_the_same(written,
     ):
         shows(old, new)
         assert f"{path.name} does not show" in anyone_refuses(public)
-    for old, new in (("<h1>", "<h2>"), ('lang="', 'lang="fr-')):
+    shows("</section>", "<script>alert()</script></section>")
+    assert "the element <script>" in anyone_refuses(public)
+    for old, new, named in (
+        ("<h1>", "<h2>", "is no page that is written of"),
+        ("<html lang", "<html  lang", "is no page that is written of"),
+        ('lang="', 'lang="fr-', "has another text in the attribute lang"),
+    ):
         shows(old, new)
-        assert f"{path.name} is no page that is written of" in anyone_refuses(public)
+        assert f"{path.name} {named}" in anyone_refuses(public)
 
 
 # ── files that do not belong ────────────────────────────────────────────────────────

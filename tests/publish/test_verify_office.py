@@ -24,8 +24,10 @@ CONTRIBUTOR = dk.Attacker(contributor=True)
 
 def contributors(folder):
     """Two tables of the same cells, of which the second one groups two."""
-    cells = pa.table({"c": [f"c{i}" for i in range(5)], "n": [1, 2, 8, 9, 6]})
-    fine = dk.Table.from_cells(cells, by={"c": None}, count="n")
+    numbers = [1, 2, 8, 9, 6, 2, 1, 9, 8, 5]
+    codes = [f"c{i}" for i in range(5)] * 2
+    cells = pa.table({"r": ["a"] * 5 + ["b"] * 5, "c": codes, "n": numbers})
+    fine = dk.Table.from_cells(cells, by={"r": None, "c": None}, count="n")
     tables = [fine, fine.recode("c", {"c34": ["c3", "c4"]})]
     results = dk.suppress(tables, FEW, attacker=CONTRIBUTOR, name=["one", "two"])
     return dk.write(results, folder, ["csv"], keys=KEYS)
@@ -177,6 +179,30 @@ def test_what_witnesses_do_not_prove_of_cells_is_missed(release):
         cells(folder, name, raised)
         refused(folder, f"{name}: the witnesses do not prove the requirements of 1 cells")
         shutil.rmtree(folder)
+
+
+def test_original_values_are_those_of_the_fingerprint(release):
+    folder = release("contributors")
+    lines = verify(folder, keys=KEYS).lines
+    assert sum(line.endswith("witnesses; input fingerprint confirmed") for line in lines) == 2
+    folder = release("rounded")
+
+    def other(head, rows):
+        row = next(row for row in rows if row[0] == "d")
+        row[head.index("count")] = "31"
+
+    cells(folder, "v", other)
+    reseal(folder, KEYS)
+    verify(folder)
+    with pytest.raises(VerificationError, match="v: the internal table is not the one that was"):
+        verify(folder, keys=KEYS)
+
+
+def test_witnesses_are_of_these_cells(release):
+    folder = release("contributors")
+    path = folder / "internal" / "one.witnesses.npz"
+    shutil.copy(release("filtered") / "internal" / "all.witnesses.npz", path)
+    refused(folder, "witnesses")
 
 
 def test_tables_together_are_attacked_in_one_way(release):

@@ -245,6 +245,29 @@ def test_a_hidden_cell_that_can_be_computed_is_refused_whatever_is_stated(releas
     assert ended == 1 and f"age={known}: is known exactly" in said
 
 
+@pytest.mark.parametrize("sum_", [0, 1, 2])
+def test_hidden_cells_may_be_one_of_two_values_but_not_of_one(releases, sum_):
+    folder = releases / "first"
+    path = folder / "public" / "ages.csv"
+    rows = path.read_text("utf-8").splitlines()
+    shown = [int(row.split(",")[1]) for row in rows[2:] if row.endswith(",published")]
+    rows[1] = f"Total,{sum(shown) + sum_},published"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+    def follows(content):
+        ends = content["intervals"]
+        ends["lower"], ends["upper"] = ([end] * len(ends["age"]) for end in (0, sum_))
+        content["files"] = {name: digest(path.with_name(name)) for name in content["files"]}
+
+    change(folder, "ages", follows)
+    if sum_:
+        assert anyone(folder).suppressed == 2
+    else:
+        with pytest.raises(VerificationError, match="ages: a suppressed cell can be computed"):
+            anyone(folder)
+    assert by_script(folder / "public")[0] == (sum_ == 0)
+
+
 def test_an_earlier_table_of_the_same_name_that_shows_something_else_is_not_that(releases):
     """Whatever has the name but not the digest is no stand-in: the table counts as missing."""
     other = dk.suppress(by_age(2, 4, 9, 30), RULE, name="ages")

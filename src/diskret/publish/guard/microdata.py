@@ -147,8 +147,6 @@ def _parquet(path: Path, records: pa.Table) -> Iterator[str]:
         yield str(error)
         return
     schema = pa.schema([field.remove_metadata() for field in records.schema])
-    if any(field.metadata and set(field.metadata) - {b"PARQUET:field_id"} for field in read.schema):
-        yield f"{path.name} holds metadata of columns"
     if read.column_names == schema.names:
         # Parquet has fewer types of text, and of times, than Arrow
         kinds, certified = (list(map(_kind, of.types)) for of in (read.schema, schema))
@@ -196,7 +194,7 @@ def _statistical(path: Path, public: Records) -> Iterator[str]:
         mine, theirs = (_canonical(one, numbers) for one in (records.column(name), found))
         if mine != theirs:
             yield f"{path.name} holds other values of {name!r}"
-        there = {text for text in map(_as_code, mine) if text is not None}
+        there = {*map(_as_code, mine)}
         there |= set() if reasons is None else {text for text in _texts(reasons) if text}
         known = allowed.values.get(name, {})
         if any(known.get(c) != text or c not in there for c, text in _labels(book, name)):

@@ -138,7 +138,7 @@ def _check_base(published: Published, base: float, method: str) -> None:
     """Values are multiples; where only small ones were rounded, at least those below the base."""
     try:
         unit = scaled_unit(base, published.decimals, published.measure)
-        shown = published.value[~(published.suppressed | published.empty)]
+        shown = published.value.ravel()  # 0 where nothing is shown
         if method == "small_counts":
             shown = shown[np.abs(shown) < unit]
         check_multiples(shown, unit, published.measure, published.decimals)

@@ -232,7 +232,7 @@ def _verify_script(public: Path, certificates: Mapping[str, Mapping[str, Any]]) 
     path = public / SCRIPT
     if not path.exists() or is_script(path):
         return []
-    if all(content["software"] == software() for content in certificates.values()):
+    if any(content["software"] == software() for content in certificates.values()):
         raise VerificationError(
             f"{path} is not the program that diskret puts beside a release; do not run it, and get "
             "it anew with diskret verify-script"
