@@ -131,7 +131,7 @@ snapshots: $(VENV)/.installed-dev
 
 everywhere: $(VENV)/.installed-dev
 	rm -rf "$(SNAPSHOTS)"
-	PYTHONPATH=src:tests $(BIN)/python -m snapshots.everywhere "$(SNAPSHOTS)" $(PYTHONS)
+	PYTHONPATH=src:tests $(BIN)/python -m snapshots.everywhere "$(SNAPSHOTS)" $(PYTHONS) --kinds $(KINDS)
 
 bench: $(VENV)/.installed-dev
 	@for script in benchmarks/[a-z]*.py; do \

@@ -1,5 +1,7 @@
 """Short moves, and what single contributors can tell: as often as a programme for each says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from profiles import scaled
@@ -7,10 +9,10 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from diskret.attack.equations import Equations
-from diskret.attack.exact import UNKNOWN
+from diskret.attack.exact import UNKNOWN, Point
 from diskret.attack.insider_pieces import settle_pieces
 from diskret.attack.insider_search import Search
-from diskret.attack.insiders import Insiders
+from diskret.attack.insiders import Insiders, Withstood, _still_possible
 from diskret.attack.moves import Moves, packed
 from diskret.attack.shortest import Shortest, room
 from diskret.deadline import Deadline, OutOfTime
@@ -93,6 +95,8 @@ def test_what_is_open_is_what_a_programme_for_each_leaves_open(seed):
     again = settle_pieces(known, bounds, truth, first.tables, insiders, False, search)
     later = settle_pieces(known, bounds, truth, [], insiders, False, search, before=first.tables)
     expected = told(known, truth, own, insiders)
+    alone = replace(insiders, coalition=0)
+    outsider = settle_pieces(known, bounds, truth, [], alone, False, search)
     outside = {(t, side) for who, t, side in expected if not own[who].any()}
     for settled in (first, again, later):
         open_ = {
@@ -102,6 +106,11 @@ def test_what_is_open_is_what_a_programme_for_each_leaves_open(seed):
         }
         everybody = {(t, side) for who, t, side in open_ if who < 0}
         assert outside <= everybody
+        assert everybody == {
+            (int(t), int(side))
+            for one in outsider.open
+            for t, side in zip(one.target, one.side, strict=True)
+        }
         if not everybody and settled is later:
             assert not settled.tables  # whatever was found is found again
         # whom nobody outside withstands, nobody inside does
@@ -226,6 +235,56 @@ def test_a_move_that_is_dear_is_avoided():
             np.array([0]), 1, 2, np.full(3, 5.0), np.full(3, 5.0)
         )
         assert move is not None and move.cell.tolist() == [0, other]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_cell_asked_about_again_is_answered_as_by_a_programme_of_its_own(seed):
+    """Other room, another distance and other prices, one after the other."""
+    draw = np.random.default_rng(seed)
+    known, truth, _ = grid(draw, (4, 5), 7)
+    n = len(truth)
+    kept = Shortest(known.matrix)
+    for cell in draw.choice(n, 3, replace=False).tolist():
+        for _ in range(12):
+            question = (
+                np.array([cell]),
+                int(draw.choice([-1, 1])) if draw.random() < 0.2 else 1,
+                int(draw.integers(1, 200)),
+                np.floor(draw.random(n) * truth),
+                np.floor(draw.random(n) * 300) * (draw.random(n) < 0.8),
+            )
+            price = draw.integers(1, 4, n).astype(float)
+            if draw.random() < 0.3:
+                kept.charge(price)
+            else:
+                price = kept._price[:n]
+            (found, none), (other, impossible) = (
+                one.look(*question) for one in (kept, Shortest(known.matrix, price))
+            )
+            assert none == impossible
+            assert (found is None) == (other is None)
+            if found is not None:
+                paid = [abs(m.step / m.unit) @ price[m.cell] for m in (found, other)]
+                assert paid[0] == pytest.approx(paid[1])
+
+
+def test_moves_of_cells_that_are_published_again_are_used_no_more_the_others_are():
+    """Two lines of three cells, of which the first one's last cell was hidden before."""
+    before = sparse.csr_array(np.array([[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]]))
+    truth = np.array([5, 5, 5, 7, 7])
+    moved = np.array([[1, 0, -1, 2, -2], [1, -1, 0, 0, 0]])
+    tables = [Point(truth + step, 1) for step in moved]
+    found = Withstood(tables, [], set(), np.arange(5))
+    now = np.array([0, 1, 3, 4])
+    matrix, no = sparse.csr_array(before[:, now]), np.zeros(4, dtype=bool)
+    known = Equations(now, matrix, matrix @ truth[now], ~no, no, no[:0])
+    bounds = np.zeros(4, dtype=np.int64), np.full(4, UNKNOWN)
+    kept = [
+        table.numerator - truth[now] for table in _still_possible(found, known, bounds, truth[now])
+    ]
+    assert sorted(step.tolist() for step in kept) == [[0, 0, 2, -2], [1, -1, 0, 0]]
+    low = bounds[0] + np.array([0, 5, 0, 6])  # and none that leads out of bounds
+    assert not list(_still_possible(found, known, (low, bounds[1]), truth[now]))
 
 
 def test_moves_that_share_an_equation_stay_apart():

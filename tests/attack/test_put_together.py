@@ -10,7 +10,7 @@ from scipy import sparse
 
 from diskret.attack import Attacker
 from diskret.attack.attack_equations import known_beforehand
-from diskret.attack.exact import Point
+from diskret.attack.exact import LIMIT, Point
 from diskret.attack.put_together import ComponentPoints, complete_tables, put_together
 from diskret.attack.reduction import reduce
 from diskret.attack.witnesses import Witnesses
@@ -103,3 +103,60 @@ def test_no_table_starts_from_an_impossible_one():
     parts = [ComponentPoints(np.arange(reduced.link.shape[1]), [wrong, *points])]
     found = put_together(parts, known, reduced, bounds)
     assert [p.numerator.tolist() for p in found] == [TRUTH.ravel()[known.cell].tolist()]
+
+
+@pytest.mark.parametrize("unit", [1, 2])
+@pytest.mark.parametrize("changes", ["points", "witnesses", "no whole one"])
+def test_moves_of_a_rectangle_become_tables(unit, changes):
+    known, bounds, reduced = inner_cells_hidden()
+    by = [[5, -5, 0, -5, 5, 0, 0, 0, 0], [0, 0, 0, 1, -1, 0, -1, 1, 0]]
+    points = as_points(known, reduced, by, unit)
+    if changes == "no whole one":
+        points = points[1:]
+    elif changes == "witnesses":
+        points = Witnesses.gathered(points, np.ones(reduced.link.shape[1], dtype=bool))
+    parts = [ComponentPoints(np.arange(reduced.link.shape[1]), points)]
+    truth = TRUTH.ravel()[known.cell]
+    expected = [truth + np.array(move) / unit for move in by]
+    if changes != "no whole one":
+        expected.insert(0, truth)
+    found = put_together(parts, known, reduced, bounds)
+    assert [(p.numerator / p.denominator).tolist() for p in found] == [
+        table.tolist() for table in expected
+    ]
+
+
+def test_a_part_without_a_point_makes_no_table():
+    known, bounds, reduced = inner_cells_hidden()
+    n = reduced.link.shape[1]
+    whole = ComponentPoints(np.arange(n), as_points(known, reduced, []))
+    parts = [whole, ComponentPoints(np.arange(0), [])]
+    assert len(put_together(parts, known, reduced, bounds)) == 0
+    assert list(complete_tables(parts, reduced.link, reduced.offset)) == []
+
+
+def apart(*numbers):
+    """Cells that nothing ties: 0 and these fractions of each, as tables of all."""
+    parts = [
+        ComponentPoints(np.array([i]), [Point(np.array([0]), 1)] * whole + [
+            Point(np.array([up]), down) for up, down in own
+        ])
+        for i, (whole, own) in enumerate(numbers)
+    ]  # fmt: skip
+    link = sparse.csr_array(np.eye(len(parts), dtype=np.int64))
+    tables = complete_tables(parts, link, np.zeros(len(parts), dtype=np.int64))
+    return [(p.numerator.tolist(), p.denominator) for p in tables]
+
+
+def test_fractions_share_a_table_while_their_denominator_is_small():
+    assert apart((1, [(1, 2)]), (1, [(1, 3)])) == [([0, 0], 1), ([3, 2], 6)]
+    large = apart((1, [(1, 999_983)]), (1, [(1, 999_979)]))
+    assert large == [([0, 0], 1), ([1, 0], 999_983), ([0, 1], 999_979)]
+    assert apart((1, [(1, 1000)]), (1, [(1, 999)])) == [([0, 0], 1), ([999, 1000], 999_000)]
+    assert apart((1, [(1, 10**6)]), (1, [])) == [([0, 0], 1), ([1, 0], 10**6)]
+    assert apart((0, [(1, 2)]), (1, [(2, 3)])) == [([1, 0], 2), ([3, 4], 6)]
+
+
+def test_numbers_that_are_too_large_make_no_table():
+    assert apart((1, [(LIMIT - 1024, 1)])) == [([0], 1), ([LIMIT - 1024], 1)]
+    assert apart((1, [(LIMIT, 1)])) == [([0], 1)]

@@ -176,6 +176,22 @@ def test_a_cell_that_many_are_tied_to():
             assert not told.link.nnz and (told.offset == some).all()
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_cells_that_are_tied_in_a_tree(seed):
+    """Whoever is tied to whom, one of them tells all others."""
+    draw, n = np.random.default_rng(seed), 20
+    matrix, order = np.zeros((n - 1, n), dtype=np.int64), draw.permutation(n)
+    for row in range(n - 1):
+        other = order[draw.integers(0, row + 1)]
+        matrix[row, [other, order[row + 1]]] = draw.choice([-1, 1], 2)
+    some, wide = draw.integers(-50, 50, n), np.full(n, UNKNOWN)
+    found = reduce(sparse.csr_array(matrix), matrix @ some, -wide, wide)
+    assert found.link.shape == (n, 1) and not found.matrix.nnz and not len(found.impossible)
+    for value in (-3, 4):
+        cells = found.link.toarray()[:, 0] * value + found.offset
+        assert (matrix @ cells == matrix @ some).all()
+
+
 @pytest.mark.parametrize("size", [2**40, 2**58, 2**60, 2**61, 2**62 - 1])
 def test_large_numbers_lose_no_table(size):
     """Beside numbers at the edge of 64 bits nothing is narrowed too far."""

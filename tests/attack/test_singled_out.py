@@ -236,6 +236,14 @@ def test_many_small_ones_beside_a_large_one():
         assert (found.atoms is not None) == unsafe
 
 
+def test_each_unit_may_be_the_largest_whatever_was_tried_of_others():
+    """1 and 100 are told together: 1 alone hides the sum from nobody, and it is tried first."""
+    members = Members.made(np.arange(3), 3, np.arange(3), np.array([1.0, 100, 1000]))
+    space, nothing = RowSpace.of(sparse.csr_array(np.array([[1, 1, 0]]))), RowSpace.nothing(3)
+    found = unsafe_sum(space, (nothing, nothing), members, Limit(1, 0.1, 0.0))
+    assert found.atoms is not None and found.atoms.tolist() in ([1, 1, 0], [-1, -1, 0])
+
+
 def test_a_search_that_takes_too_many_steps_says_so(monkeypatch):
     cells = np.array([[1, 1, 0, 1], [0, 1, 1, 1]])
     members = Members.made(np.arange(4), 4, np.arange(4))

@@ -25,6 +25,7 @@ from diskret.cli.main import main
 from diskret.errors import InputError
 from diskret.jobs.run import run_job
 from diskret.jobs.template import template as job_template
+from diskret.publish import staging
 from diskret.publish.staging import new_room
 
 FIRMS = "region,size\n" + "".join(
@@ -165,6 +166,29 @@ def test_every_text_file_says_how_its_lines_end():
 # ── files that somebody has opened ──────────────────────────────────────────────────
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(staging, "_WAITS", ())
+
+
+def test_a_file_that_is_about_to_be_closed_is_waited_for(tmp_path, monkeypatch):
+    protected().write(tmp_path / "out", ("csv",))
+    rename, refused = Path.rename, []
+
+    def scanned(self, target):
+        if len(refused) < 4:
+            refused.append(target)
+            raise PermissionError(errno.EACCES, "Access is denied")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", scanned)
+    monkeypatch.setattr(staging, "_WAITS", (0, 0, 0, 0))
+    protected((14, 8, 6)).write(tmp_path / "out", ("csv",))
+    assert len(refused) == 4 and "14" in (tmp_path / "out/public/count.csv").read_text("utf-8")
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "keys"}
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_release_with_an_open_file_is_left_as_it_was(tmp_path, monkeypatch):
     protected().write(tmp_path / "out", ("csv",))
     before = (tmp_path / "out/public/count.csv").read_bytes()
@@ -182,6 +206,7 @@ def test_a_release_with_an_open_file_is_left_as_it_was(tmp_path, monkeypatch):
     assert {path.name for path in tmp_path.iterdir()} == {"out", "keys"}
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_move_that_is_refused_at_its_end_brings_the_old_release_back(tmp_path, monkeypatch):
     protected().write(tmp_path / "out", ("csv",))
     before = (tmp_path / "out/public/count.csv").read_bytes()
@@ -356,8 +381,6 @@ def test_key_files_lie_in_the_users_folder(monkeypatch, tmp_path):
 
 
 def test_a_folder_that_cannot_be_flushed_is_not(tmp_path, monkeypatch):
-    import diskret.publish.staging as staging
-
     monkeypatch.setattr(staging.os, "name", "nt")
     flushed = []
     monkeypatch.setattr(staging.os, "fsync", lambda handle: flushed.append(handle))

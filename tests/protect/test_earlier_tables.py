@@ -207,7 +207,7 @@ def test_a_release_is_verified_with_the_ones_before(released):
     assert "attacked together with first/ages" in lines[0]
     assert "proven again" in lines[1]
     lines = verify(released / "second", keys=KEYS).lines
-    assert "not attacked again" in lines[0] and "first/ages" in lines[0]
+    assert "intervals not confirmed" in lines[0] and "first/ages" in lines[0]
     assert "not proven again without the earlier releases" in lines[1]
 
 
@@ -223,7 +223,7 @@ def test_the_certificate_names_what_it_was_attacked_with(released):
     path.write_text(json.dumps(changed), encoding="utf-8")
     reseal(released / "second", KEYS)
     report = verify(released / "second", keys=KEYS, releases=[released / "first"])
-    assert "not attacked again" in report.lines[0]
+    assert "intervals not confirmed" in report.lines[0]
     changed = {key: value for key, value in content.items() if key != "beside"}
     path.write_text(json.dumps(changed), encoding="utf-8")
     reseal(released / "second", KEYS)

@@ -66,6 +66,20 @@ def test_a_category_of_a_filtered_table_is_a_filter():
     assert None in (r, everybody)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_total_alone_is_a_whole_for_filters_by_its_own_variable(turned):
+    """Of 33 women and men 32 live in N or S: the one in W is told where both totals are shown."""
+    frame = pa.table({"region": ["N"] * 20 + ["S"] * 12 + ["W"], "sex": ["f", "m"] * 16 + ["f"]})
+    tables = [
+        dk.tabulate(frame, by=BY).recode("region", level=0),
+        dk.tabulate(frame, by={"sex": None}, where={"region": ["N", "S"]}),
+    ]
+    tables = tables[::-1] if turned else tables
+    results = dk.suppress(tables, RULE, name=["a", "b"])
+    total, within = [values(one)[0] for one in (results[::-1] if turned else results)]
+    assert None in (total, within)
+
+
 def _row(result, name, code):
     """The column of a code of one variable, the other one at its total."""
     rows = result.public.to_pylist()

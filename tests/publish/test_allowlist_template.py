@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from dataclasses import replace
 
 import pytest
 from office_templates import a_published, a_template, rezipped
@@ -173,3 +174,146 @@ def test_the_template_itself_does_not_leave(written):
     path, template, tables, texts = written
     path.write_bytes(template.read_bytes())
     assert problems((path, template, tables, texts)) != ""
+
+
+# ── what spreadsheet programs write that the library of the tests does not ──────────
+
+
+STRINGS = "xl/sharedStrings.xml"
+
+
+def with_shared(path, item, cell="A5", more=""):
+    """A text put among those that cells share."""
+    place = re.compile(rf'<c r="{cell}"[^>]*>.*?</c>')
+    shared = (
+        f'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{item}{more}</sst>'
+    )
+    rezipped(
+        path,
+        {
+            SHEET: lambda text: place.sub(f'<c r="{cell}" t="s"><v>0</v></c>', text, count=1),
+            STRINGS: shared.encode(),
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("item", "named"),
+    [
+        ("<si><t>Bergbau</t></si>", ""),
+        ("<si><r><t>Berg</t></r><r><rPr><b/></rPr><t>bau</t></r></si>", ""),
+        ("<si>\n<r>\n<t>Bergbau</t>\n</r>\n</si>", ""),
+        ("<si><t>4711</t></si>", "a text that is not on the list in 'Table', A5"),
+        ("<si><r><t>Bergbau</t></r><r><t> 4711</t></r></si>", "a text that is not on the list"),
+        ("<si><t>Bergbau</t><rPh><t>4711</t></rPh></si>", "the element <rPh>"),
+        ("<si><t>Bergbau</t></si><si><t>4711</t></si>", "a text that no cell shows ('4711')"),
+        ("", "content that does not fit together"),
+    ],
+)
+def test_shared_texts_are_read_with_their_cells(written, item, named):
+    with_shared(written[0], item)
+    found = problems(written)
+    assert named in found and bool(found) == bool(named), found
+
+
+def test_a_template_may_tell_how_a_text_is_spoken(written):
+    """It is read, not written: what stands beside the text is none of it."""
+    path, template, *_ = written
+    place = "as every year"
+    sheet = "xl/worksheets/sheet2.xml"
+    spoken = f"<si>\n<r>\n<t>{place}</t></r><rPh><t>as evry yeer</t></rPh></si>"
+    with zipfile.ZipFile(template) as archive:
+        assert place in archive.read(sheet).decode() or STRINGS in archive.namelist()
+    with_text = re.compile(r'<c r="B2"[^>]*>.*?</c>')
+    rezipped(
+        template,
+        {
+            sheet: lambda text: with_text.sub('<c r="B2" t="s"><v>0</v></c>', text, count=1),
+            STRINGS: f'<sst xmlns="x">{spoken}</sst>'.encode(),
+        },
+    )
+    assert problems(written) == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        (
+            into(SHEET, '<c r="A10"', '<c r="A11"><is><t>4711</t></is></c><c r="A10"'),
+            "more than it shows",
+        ),
+        (into(SHEET, "<v>2025</v>", "<v>2025</v><v>4711</v>"), "more than it shows"),
+        (into(SHEET, "<v>2025</v>", "<is><t>4711</t></is>"), "more than it shows"),
+        (into(SHEET, ">Bergbau</t></is>", ">Bergbau</t></is><v>4711</v>"), "more than it shows"),
+        (into(SHEET, 't="b"><v>1', 't="b"><v>0'), "a text that is not on the list in 'Table', A11"),
+        (
+            into(SHEET, "<v>2025</v>", "<v>1e9999999999999999999</v>"),
+            "a number that is not published",
+        ),
+        (into(SHEET, "<v>2025</v>", "<v>1e999999</v>"), "a number that is not published"),
+        (into(SHEET, "<v>2025</v>", "<v>3311.005</v>"), "a number that is not published"),
+        (into(SHEET, "<v>2025</v>", "<v>0.01</v>"), "a number that is not published"),
+        (
+            into(SHEET, "<v>2025</v>", "<v>92233720368547758.08</v>"),
+            "a number that is not published",
+        ),
+        (into(SHEET, "<v>2025</v>", "<v>nan</v>"), "a number that is not published"),
+        (into("xl/workbook.xml", "'Table'!$A$1:$C$9", "'Table'!$A$1:$C$9,4711"), "the name"),
+    ],
+)
+def test_no_cell_holds_more_than_it_shows(written, changes, named):
+    rezipped(written[0], changes)
+    assert named in problems(written), problems(written)
+
+
+def test_a_cell_in_which_there_is_nothing_may_show_zero(written):
+    """0 stands for the empty cell, although no other cell is 0."""
+    path, template, (published,), texts = written
+    assert 0 not in published.value[~published.suppressed & ~published.empty]
+    rezipped(path, into(SHEET, "<v>2025</v>", "<v>0</v>"))
+    assert problems(written) == ""
+    full = replace(published, empty=published.suppressed & False, value=published.value + 1)
+    assert "a number that is not published" in problems((path, template, [full], texts))
+
+
+@pytest.mark.parametrize(("number", "more"), [(3, ""), (4, " and 1 more"), (5, " and 2 more")])
+def test_three_cells_are_named_as_examples(written, number, more):
+    def change(text):
+        for at in range(20, 20 + number):
+            text = text.replace(
+                "</sheetData>", f'<row r="{at}"><c r="A{at}"><v>4711</v></c></row></sheetData>'
+            )
+        return text
+
+    rezipped(written[0], {SHEET: change})
+    expected = f"a number that is not published in 'Table', A20, A21, A22{more}"
+    assert problems(written) == f"layout.xlsx has {expected}"
+
+
+def test_every_placeholder_of_a_text_is_replaced_by_what_is_on_the_list(written, tmp_path):
+    _, _, tables, _ = written
+    template = a_template(tmp_path / "t.xlsx", {"A1": "of {{one}} by {{two}}!"})
+    path = tmp_path / "f.xlsx"
+    fill_template(tables, a_template(tmp_path / "plain.xlsx", {"A1": "{{title}} {{nace=C}}"}), path)
+    for text, named in (
+        ("of T by T!", ""),
+        ("of T by 4711!", "not on the list"),
+        ("of 4711 by T!", "not on the list"),
+        ("of T by T! 4711", "not on the list"),
+        ("of  by !", ""),
+    ):
+        rezipped(path, {SHEET: SIMPLE.format(text).encode()})
+        found = problems((path, template, tables, {"T"}))
+        assert named in found and bool(found) == bool(named), (text, found)
+
+
+SIMPLE = (
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+    '<row r="1"><c r="A1" t="inlineStr"><is><t>{}</t></is></c></row></sheetData></worksheet>'
+)
+
+
+def test_a_template_with_declarations_is_not_read(written):
+    template = written[1]
+    rezipped(template, into(SHEET, "<worksheet", "<!DOCTYPE worksheet><worksheet"))
+    assert "content that does not fit together" in problems(written)

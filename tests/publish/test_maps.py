@@ -290,17 +290,18 @@ def test_what_is_no_map_any_more_is_found(release, tmp_path, kind):
 
 def test_verify_reads_maps_even_where_digests_agree(release, tmp_path):
     _, folder = release
-    shutil.copytree(folder, tmp_path / "out")
-    path = tmp_path / "out" / "public" / "persons.geojson"
+    public = shutil.copytree(folder / "public", tmp_path / "download")
+    dk.verify(public)
+    path = public / "persons.geojson"
     rewritten(path, GEOJSON["a value"])
-    certificate = tmp_path / "out" / "public" / "persons.certificate.json"
+    certificate = public / "persons.certificate.json"
     content = json.loads(certificate.read_text())
     from diskret.publish.digests import digest
 
     content["files"][path.name] = digest(path)
     certificate.write_text(json.dumps(content))
-    with pytest.raises(VerificationError):
-        dk.verify(tmp_path / "out" / "public")
+    with pytest.raises(VerificationError, match=r"persons\.geojson"):
+        dk.verify(public)
 
 
 def test_a_broken_writer_releases_nothing(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 import zipfile
+from html import escape
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -14,6 +15,7 @@ from sealing import reseal
 
 import diskret as dk
 from diskret.errors import DiskretError, VerificationError
+from diskret.publish.contract import software
 from diskret.publish.digests import digest
 from diskret.publish.formats.symbols import SymbolSet
 from diskret.publish.verify.folder import verify
@@ -181,13 +183,66 @@ def test_a_parquet_file_with_metadata_or_more_columns_is_refused(public):
             path.write_bytes(kept)
 
 
-def test_pages_of_another_release_of_the_software_are_said_not_to_be_compared(public):
+def of_another_version(public):
+    """Certificates, and pages with them, that name another release of the software."""
     for path in public.glob(f"*{CERTIFICATE}"):
         content = json.loads(path.read_text("utf-8"))
         path.write_text(json.dumps(content | {"software": "diskret 0.0.9"}), encoding="utf-8")
-    pages = len(list(public.glob("*.html")))
-    said = [line for line in verify(public).lines if "not compared, because it was made" in line]
-    assert len(said) == pages
+    for path in public.glob("*.html"):
+        text = path.read_text("utf-8")
+        assert software() in text
+        path.write_text(text.replace(software(), "diskret 0.0.9"), encoding="utf-8")
+    refresh(public)
+
+
+@pytest.mark.parametrize(
+    "family", ["suppressed", "perturbed", "microdata_as_text", "with_intervals"]
+)
+def test_a_page_of_another_version_may_look_otherwise_but_says_the_same(written, tmp_path, family):
+    public = shutil.copytree(written[family] / "public", tmp_path / "public")
+    of_another_version(public)
+    assert not [line for line in verify(public).lines if "only numbers" in line]
+    (path,) = public.glob("*.html")
+    text = path.read_text("utf-8")
+    (certificate,) = public.glob(f"*{CERTIFICATE}")
+    said = json.loads(certificate.read_text("utf-8"))
+    language = "de" if '<html lang="de">' in text else "en"
+    first, last = said["claimed"][language][0], said["not_claimed"][language][-1]
+
+    def shows(old, new):
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        refresh(public)
+
+    for old, new in (
+        ("<h1>", "<h1>\n "),
+        ("</section>", "<p>Another word</p></section>"),
+        ("<style>", "<style>.of99 {width: 7px}"),
+    ):
+        shows(old, new)
+        line = next(line for line in verify(public).lines if path.name in line)
+        assert line.endswith(
+            f"of {path.name} only numbers and what the certificate says were compared, because it "
+            "was made with diskret 0.0.9"
+        )
+    for old, new in (
+        ("</section>", "<p>p = 5</p></section>"),
+        ("</section>", "<p>p = &#53;</p></section>"),
+        (escape(first, quote=False), ""),
+        (escape(last, quote=False), ""),
+        ("diskret 0.0.9", "diskret 0.1.8"),
+    ):
+        shows(old, new)
+        assert f"{path.name} does not show" in anyone_refuses(public)
+    shows("</section>", "<script>alert()</script></section>")
+    assert "the element <script>" in anyone_refuses(public)
+    for old, new, named in (
+        ("<h1>", "<h2>", "is no page that is written of"),
+        ("<html lang", "<html  lang", "is no page that is written of"),
+        ('lang="', 'lang="fr-', "has another text in the attribute lang"),
+    ):
+        shows(old, new)
+        assert f"{path.name} {named}" in anyone_refuses(public)
 
 
 # ── files that do not belong ────────────────────────────────────────────────────────

@@ -70,6 +70,12 @@ def test_what_was_counted_goes_on_to_count(place, tmp_path, small):
         ask(again, ["re"])
 
 
+def test_where_nothing_was_entered_nothing_moves(file, tmp_path):
+    own = Journal(file, KEYS)
+    assert own.check() == own.check(tmp_path) == own.roll(tmp_path / "archive") == 0
+    assert not (tmp_path / "archive").exists()
+
+
 def test_a_process_that_runs_learns_what_others_counted_before_it_was_moved(place, tmp_path):
     running = tables(place, questions=6)
     ask(running, ["sex"])

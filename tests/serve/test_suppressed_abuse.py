@@ -94,6 +94,27 @@ def test_a_difference_is_no_way_around(tmp_path):
     assert answers and not known_too_well(records, answers)
 
 
+@pytest.mark.parametrize("by", [[], ["sex"]])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_total_and_a_filter_leave_nobody_alone(tmp_path, by, turned):
+    # who asks for everybody and for all but one region knows how many live in that
+    records = {"region": np.array(["N1"] * 20 + ["S1"] * 18 + ["S2"]), "age": np.array(["0"] * 39)}
+    records["sex"] = np.array(["f", "m"] * 19 + ["f"])
+    tables = releasing(tmp_path, hidden_data(records))
+    asked = [{"by": []}, {"by": by, "where": {"region": ["N1", "N2", "S1"]}}]
+    asked.append({"by": [], "where": {"region": ["S2"]}})
+    asked[:2] = asked[1::-1] if turned else asked[:2]
+    answers = []
+    for one in asked:
+        try:
+            answers.append(tables.answer({"data": "persons", **one}, who="anne"))
+        except Refused:
+            continue
+    assert len(answers) >= 2 and not known_too_well(records, answers)
+    totals = [one for one in answers if not one.question.by]
+    assert sum(one.hidden is not None and bool(one.hidden.any()) for one in totals) > 0
+
+
 @pytest.mark.parametrize("name", ["../../x", "a/b", "'; DROP TABLE entries; --", "C:\\x", "\u202e"])
 def test_names_lead_out_of_no_folder(tmp_path, name):
     data = hidden_data(persons(), name=name)

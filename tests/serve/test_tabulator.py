@@ -1,6 +1,8 @@
 """The same question has the same answer for ever, however it is asked; and what is refused."""
 
 import itertools
+import json
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +17,7 @@ from serving import CODES, by_hand, census, people, tabulator
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.serve import Question
-from diskret.serve.answers import Memory, Refused
+from diskret.serve.answers import Memory, Refused, Shown
 
 PEOPLE = people()
 DATA = census(PEOPLE, questions=10_000)
@@ -254,3 +256,20 @@ def test_memory_is_bounded_and_what_was_let_go_comes_back_the_same():
         assert ask(by, tables=small).value.tolist() == value
     nothing = Memory(0)
     assert nothing.bytes == 0
+
+
+def test_small_tables_take_no_more_memory_than_is_counted():
+    """Names and objects, too: there is room for as many small tables as the limit has bytes for."""
+    memory, small = Memory(), census()
+    asked = [
+        json.dumps({"data": "census", "by": ["sex"], "where": {"age": [f"{a}", f"{b}", f"{c}"]}})
+        for a, b, c in itertools.combinations(range(10), 3)
+    ]
+    tracemalloc.start()
+    for text in asked:
+        value = np.zeros(2, dtype=np.int64)
+        family = Question.of(json.loads(text)).family(small)
+        memory.keep(family, Shown(value, value > 0, sparse=False))
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(memory) == len(asked) and 0.7 < used / memory.bytes < 1.3

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from profiles import examples
+from scipy import sparse
 from suppression_problems import (
     REGIONS,
     hard_problems,
+    is_safe,
     lecture_table,
     problem_of,
     problems,
@@ -20,6 +24,9 @@ import diskret as dk
 from diskret.attack import component
 from diskret.protect.plan import publish
 from diskret.suppression import Problem, modular, propose
+from diskret.suppression.certify import changes_of
+from diskret.suppression.changeable import changeable
+from diskret.suppression.changes import Reach
 
 
 @given(hard_problems())
@@ -47,6 +54,34 @@ def test_proposals_show_what_is_required(problem: Problem):
     assert np.all(up[cell] >= problem.requirements.upper - 1e-9)
     assert np.all(down[cell] >= problem.requirements.lower - 1e-9)
     assert np.all((up + down)[suppressed] >= 1 - 1e-9)
+
+
+@given(hard_problems())
+@examples(60)
+def test_what_is_known_of_a_pattern_is_checked_before_it_counts(problem: Problem):
+    """Changes that were found before show the same again; wrong ones show nothing."""
+    pattern = solved(modular, problem)
+    assert pattern.proposals is not None
+    cells, right = changeable(problem), pattern.proposals
+    wrong = right.difference.toarray()
+    wrong[::2, pattern.suppressed] += 1
+    for known in (right, replace(right, difference=sparse.csr_array(wrong))):
+        reach = Reach(len(cells.down))
+        for change in changes_of(cells, known):
+            reach.add(change)
+            for possible, sign in ((change.there, 1), (change.back, -1)):
+                assert possible.all() or not possible.any()
+                if possible.all():
+                    step = np.zeros(len(cells.down), dtype=np.int64)
+                    step[change.cell] = sign * change.step
+                    assert not (cells.equations @ step).any()
+                    assert (step <= cells.up * change.divisor).all()
+                    assert (-step <= cells.down * change.divisor).all()
+        if known is right:
+            assert not reach.missing(cells).any()
+        again = modular(replace(problem, start=pattern.suppressed, known=known))
+        assert is_safe(problem, again.suppressed)
+        assert not (again.suppressed & ~pattern.suppressed).any()
 
 
 def test_the_attack_takes_proposals_of_a_large_table(monkeypatch: pytest.MonkeyPatch):

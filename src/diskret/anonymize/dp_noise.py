@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -104,9 +105,9 @@ def dp_noise(
     values = md.numbers(names)
     if delta is None:
         mechanisms = [laplace(budget[name]) for name in names]
-        spent = sum(one.epsilon for one in mechanisms), 0.0
+        spent = fsum(one.epsilon for one in mechanisms), 0.0
     else:
-        mechanisms = [gaussian(sum(budget.values()), delta, len(names))] * len(names)
+        mechanisms = [gaussian(fsum(budget.values()), delta, len(names))] * len(names)
         spent = mechanisms[0].epsilon, mechanisms[0].delta
     columns: dict[str, pa.ChunkedArray] = {}
     figures: dict[str, Any] = {}
@@ -205,4 +206,4 @@ def _budget(
 def _spent(history: Iterable[Step]) -> tuple[float, float]:
     """ε and δ of a record by all steps."""
     steps = [step.found for step in history if step.verb == "dp_noise"]
-    return sum(one["epsilon"] for one in steps), sum(one["delta"] for one in steps)
+    return fsum(one["epsilon"] for one in steps), fsum(one["delta"] for one in steps)

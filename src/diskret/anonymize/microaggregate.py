@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -349,7 +350,7 @@ def _found(
         "smallest": min(int(one.min()) for one in sizes if len(one)) if any(number) else 0,
         "largest": max(int(one.max(initial=0)) for one in sizes),
         "alike": _alike(made, len(values)),
-        "sse_sst": sum(vary) / len(vary) if vary else None,
+        "sse_sst": fsum(vary) / len(vary) if vary else None,
         "lost": {name: share for name, share in lost.items() if share is not None},
         "changed": {
             name: int((there[:, j] & (values[:, j] != shown[:, j])).sum())

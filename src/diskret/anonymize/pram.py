@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -239,7 +240,7 @@ def pram(
         )
         found["categories"][label] = figures
         found["changed"][label] = sum(one["changed"] for one in figures.values())
-        found["expected"][label] = sum(one["expected"] for one in figures.values())
+        found["expected"][label] = fsum(one["expected"] for one in figures.values())
     told = {
         "variables": [names[0] if len(names) == 1 else list(names) for names in parts],
         "matrix": None if matrix is None else matrix.plain(),

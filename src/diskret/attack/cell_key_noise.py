@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from dataclasses import dataclass
+from math import fsum
 from typing import Protocol
 
 import numpy as np
@@ -181,7 +182,7 @@ class UsedNoise:
         if self.small is None:
             return 0.0
         spread = float(row_moments(self.small)[1][-1]) ** 0.5
-        return spread / (self.noise.scales[0] * sum(e**2 for e in self.noise.shares) ** 0.5)
+        return spread / (self.noise.scales[0] * fsum(e**2 for e in self.noise.shares) ** 0.5)
 
     def source(self, measure: Measure) -> str:
         """What keys of a measure are named after."""

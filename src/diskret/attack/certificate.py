@@ -299,6 +299,14 @@ def refined_to(publication: Publication) -> str | None:
     return atoms if equations(publication).latent.any() else equal
 
 
+def least_width(table: Published) -> int:
+    """How wide the interval of a suppressed cell is at least, in scaled units.
+
+    A value must not be known as exactly as it would have been published.
+    """
+    return 1 if table.rounding == 1 else table.rounding + 1
+
+
 def targets_of(
     published: Published | Publication,
     value: NDArray[np.int64],
@@ -318,8 +326,7 @@ def targets_of(
     unreachable = np.iinfo(np.int64).max
     low = np.full(len(cell), unreachable, dtype=np.int64)
     high = np.full(len(cell), -unreachable, dtype=np.int64)
-    # a value must not be known as exactly as it would have been published
-    exact = [1 if table.rounding == 1 else table.rounding + 1 for table in publication.tables]
+    exact = [least_width(table) for table in publication.tables]
     width = np.repeat(exact, np.diff(publication.starts))[cell].astype(np.int64)
     if unclaimed is not None:
         width[np.searchsorted(cell, unclaimed)] = 0

@@ -31,7 +31,7 @@ class Need:
 
     def met(self, lower: float, upper: float) -> bool:
         """Whether an interval is as wide as required, up to the solver's last digits."""
-        slack = 1e-6 * max(1.0, *(abs(e) for e in (lower, upper) if np.isfinite(e)))
+        slack = 1e-6 * max([1.0, *(abs(e) for e in (lower, upper) if np.isfinite(e))])
         reached = lower <= self.low + slack and upper >= self.high - slack
         return reached and upper - lower >= self.width - 2 * slack
 

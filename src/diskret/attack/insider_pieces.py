@@ -197,8 +197,10 @@ class _Piece:
     def settle(self) -> Claims:
         """What is open after all."""
         outside = self._withstand_outsiders()
-        claim, name, need = self._unproven()
-        open_ = self._prove(claim, name, need)
+        claim = name = need = open_ = np.zeros(0, dtype=np.int64)
+        if self.view.insiders.coalition:
+            claim, name, need = self._unproven()
+            open_ = self._prove(claim, name, need)
         nobody = np.full(len(outside), _NOBODY)
         lower, upper = self.view.insiders.level(self.target[outside], nobody[:, None])
         owed = np.where(self.side[outside] > 0, upper, lower)
@@ -387,7 +389,9 @@ class _Piece:
         """Find moves for claims of contributors, several of them at once; what is open then."""
         old = len(self.moves)
         open_: list[int] = []
-        for rows in np.split(np.arange(len(claim)), np.flatnonzero(np.diff(claim)) + 1):
+        of_claim = np.split(np.arange(len(claim)), np.flatnonzero(np.diff(claim)) + 1)
+        # what moves far for one moves others far enough, too
+        for rows in sorted(of_claim, key=lambda rows: -int(need[rows].max(initial=0))):
             if not len(rows):
                 continue
             of = int(claim[rows[0]])

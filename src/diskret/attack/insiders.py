@@ -26,6 +26,8 @@ from diskret.attack.insider_moves import Shown
 from diskret.attack.insider_pieces import Claims, settle_pieces
 from diskret.attack.insider_search import Search
 from diskret.attack.knowledge import unknown_bounds
+from diskret.attack.moves import packed, possible
+from diskret.attack.short_moves import as_moves, taken_apart
 from diskret.deadline import NEVER, Deadline
 from diskret.graphs import connected
 from diskret.progress import Progress, silent
@@ -49,7 +51,7 @@ class Insiders:
         that is 0 says that somebody is in a cell with nothing.
     number: how many contribute to each cell, ``(k,)``, int64; −1 if nobody knows, then those are
         alone who contribute all of it.
-    coalition: how many contributors pool what they know.
+    coalition: how many contributors pool what they know; 0: an outsider alone attacks.
     target: cells, sums and rests that are unsafe, ``(t, k)``, int64 CSR of ones, and −1 for what is
         taken away.
     most: lower and upper level of each that nobody is owed more than, ``(t,)``, int64.
@@ -247,7 +249,8 @@ class _Work:
                 place[i] = self.shown.proving(who, [(t, side)], wanted[i : i + 1])[0]
             elif place[i] < 0:
                 place[i] = self.shown.proving(who, [(t, side)], wanted[i : i + 1], recent=True)[0]
-            if place[i] < 0 or (not who and self.shown.many((t, side), int(place[i]), _MANY)):
+            many = not who and self.insiders.coalition > 0
+            if place[i] < 0 or (many and self.shown.many((t, side), int(place[i]), _MANY)):
                 far = int(self.insiders.most[0 if side < 0 else 1][t]) if not who else need
                 place[i] = self._look(who, (t, side), far, need, int(place[i]))
             if place[i] < 0:
@@ -347,16 +350,27 @@ def _still_possible(
     bounds: tuple[NDArray[np.int64], NDArray[np.int64]],
     truth: NDArray[np.int64],
 ) -> Iterator[Point]:
-    """The tables of an attack when less was hidden, what is hidden since as it is."""
+    """The tables of an attack when other cells were hidden, what is hidden since as it is.
+
+    Of a table that moves cells which are published now, the parts that move others are left.
+    """
     place = np.minimum(np.searchsorted(known.cell, before.cell), len(known.cell) - 1)
-    if not np.array_equal(known.cell[place], before.cell):
-        return
+    there = known.cell[place] == before.cell
+    some = list[Point]()
     for table in before.tables:
         numerator = times(truth, table.denominator)
-        numerator[place] = table.numerator
+        numerator[place[there]] = table.numerator[there]
         point = Point(numerator, table.denominator)
         if point.solves(known.matrix, known.right, *bounds):
             yield point
+        else:
+            some.append(point)
+    if known.latent.any():  # nobody knows what a move of theirs would start from
+        return
+    everything = np.zeros(len(truth), dtype=np.int64)
+    parts = taken_apart(known.matrix, everything, truth, some, longest=len(truth))
+    moves = possible(as_moves(parts.get(0, []), len(truth)), truth, known.matrix, *bounds)
+    yield from packed(moves, known.matrix).points(truth)[1:]
 
 
 def unknown_cells(

@@ -235,8 +235,8 @@ def _narrower(whole: Grid, part: Grid) -> Iterator[_Way]:
     one, other = whole.table, part.table
     if _kind(one) != _kind(other):
         return
-    # codes of variables that the tables show are compared one by one
-    shown = {d.name for d in one.dimensions}
+    # codes of variables that the tables show are compared one by one; a total alone is no code
+    shown = {axis.name for axis in whole.axes if axis.public > 1}
     theirs = {d.name for d in other.dimensions} - shown
     both = sorted(theirs & {*one.where.asked} & {*other.where.asked})
     for number in range(len(both) + 1):

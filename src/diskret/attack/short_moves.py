@@ -77,6 +77,11 @@ def put_together(
     moves: Sequence[Move], matrix: sparse.csr_array, truth: NDArray[np.int64]
 ) -> list[Point]:
     """Few tables of all cells that consist of these moves, and can be taken apart again."""
+    return packed(as_moves(moves, len(truth)), matrix).points(truth)[1:]
+
+
+def as_moves(moves: Sequence[Move], n: int) -> Moves:
+    """The same moves of ``n`` cells, in one matrix."""
     start = np.cumsum([0, *(len(move.cell) for move in moves)])
     none = np.zeros(0, dtype=np.int64)
     steps = sparse.csr_array(
@@ -85,7 +90,6 @@ def put_together(
             np.concatenate([none, *(move.cell for move in moves)]),
             start,
         ),
-        shape=(len(moves), len(truth)),
+        shape=(len(moves), n),
     )
-    units = np.array([move.unit for move in moves], dtype=np.int64)
-    return packed(Moves(steps, units), matrix).points(truth)[1:]
+    return Moves(steps, np.array([move.unit for move in moves], dtype=np.int64))

@@ -19,6 +19,8 @@ _FAR = 2.0**20
 _MULTIPLES = range(1, 61)
 #: Numerators up to here keep every sum and product below exact in 64 bits.
 _LARGEST = 2.0**46
+#: There is no move.
+_NONE = (Status.kInfeasible, Status.kUnboundedOrInfeasible)
 #: Weights below this are none.
 _ZERO = 1e-9
 
@@ -63,6 +65,7 @@ class Shortest:
         #: Weights of all cells' moves whose sum is how far those move that could not be moved far
         #: enough; None if the last question had an answer.
         self.weights: NDArray[np.float64] | None = None
+        self._asked, self._same = b"", False
         # as the solver has them: only what changes from question to question is told
         self._room, self._price = np.zeros(2 * self._n), np.ones(2 * self._n)
         if price is not None:
@@ -73,7 +76,7 @@ class Shortest:
         price = np.append(price, price)
         other = np.flatnonzero(price != self._price)
         self._solver.changeColsCost(len(other), other.astype(np.int32), price[other])
-        self._price = price
+        self._price, self._same = price, self._same and not len(other)
 
     def look(
         self,
@@ -94,28 +97,51 @@ class Shortest:
         Returns the move, None also if it could not be made exact; and whether there is none.
         """
         unit = 2.0 ** np.floor(np.log2(need))
-        room = np.minimum(np.concatenate((up, down)) / unit, _FAR)
         signs = np.broadcast_to(side, cells.shape)
-        solver, ones = self._solver, signs.astype(np.float64)
+        self._ask(cells, signs.astype(np.float64))
+        room = np.minimum(np.concatenate((up, down)) / unit, _FAR)
+        solver = self._solver
         other = np.flatnonzero(room != self._room)
         solver.changeColsBounds(
             len(other), other.astype(np.int32), np.zeros(len(other)), room[other]
         )
         self._room = room
-        at = np.concatenate((cells, cells + self._n)).astype(np.int32)
-        solver.addRow(need / unit, np.inf, len(at), at, np.append(ones, -ones))
-        solver.clearSolver()  # the slack basis is nearer than that of another question
-        status = Status.kIterationLimit
-        with suppress(OutOfWork):
-            status = run_in_time(solver, self._deadline, bounded=True)
-        none = status in (Status.kInfeasible, Status.kUnboundedOrInfeasible)
+        last = np.array([self._rows], dtype=np.int32)
+        solver.changeRowsBounds(1, last, np.array([need / unit]), np.array([np.inf]))
+        if not self._same:
+            solver.clearSolver()  # the slack basis is nearer than that of another question
+        status = self._run()
+        if self._same and status not in (Status.kOptimal, *_NONE, Status.kIterationLimit):
+            solver.clearSolver()
+            status = self._run()
+        self._same = True
+        none = status in _NONE
         self.weights = self._reason(cells, signs) if none else None
         value = np.array(solver.getSolution().col_value)
-        solver.deleteRows(1, np.array([self._rows], dtype=np.int32))
         if status != Status.kOptimal:
             return None, none
         moved = (value[: self._n] - value[self._n :]) * unit
         return self._exact(moved, cells, signs, need, down, up), False
+
+    def _run(self) -> Status:
+        with suppress(OutOfWork):
+            return run_in_time(self._solver, self._deadline, bounded=True)
+        return Status.kIterationLimit
+
+    def _ask(self, cells: NDArray[np.int64], signs: NDArray[np.float64]) -> None:
+        """Ask about the sum of some cells.
+
+        If it is what was asked about last, only bounds and how far differ: the last basis is still
+        dual feasible.
+        """
+        asked = cells.tobytes() + signs.tobytes()
+        if asked == self._asked:
+            return
+        if self._asked:
+            self._solver.deleteRows(1, np.array([self._rows], dtype=np.int32))
+        self._asked, self._same = asked, False
+        at = np.concatenate((cells, cells + self._n)).astype(np.int32)
+        self._solver.addRow(0.0, np.inf, len(at), at, np.append(signs, -signs))
 
     def _reason(
         self, cells: NDArray[np.int64], signs: NDArray[np.int64]

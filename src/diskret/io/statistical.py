@@ -102,12 +102,13 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
 
 
 def said_beside(file: Path) -> list[str]:
-    """What a file says of itself beside its columns: its label, its notes, sets of its columns."""
+    """What a file says beside its columns: a label of its own, notes, sets, labels of no column."""
     import pyreadstat
 
     read = getattr(pyreadstat, _READERS[file.suffix[1:]])
     _, told = read(str(file), metadataonly=True)
-    return [str(one) for one in (told.file_label, *told.notes, *told.mr_sets) if one]
+    unused = {*told.value_labels} - {*told.variable_to_label.values()}
+    return [str(one) for one in (told.file_label, *told.notes, *told.mr_sets, *unused) if one]
 
 
 def _tagged(value: Any) -> str | None:

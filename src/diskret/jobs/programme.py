@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import islice
+from math import fsum
 from os import PathLike
 from pathlib import Path
 
@@ -192,7 +193,7 @@ def _plan(
         except ProtectionError as error:
             losses[name], refused = None, error
             continue
-        loss = sum(_loss(one, found) for one, found in zip(asked, results, strict=True))
+        loss = fsum(_loss(one, found) for one, found in zip(asked, results, strict=True))
         losses[name] = loss
         if best is None or loss < best[0]:
             hiding = [one.hiding(found) for one, found in zip(asked, results, strict=True)]
@@ -253,7 +254,7 @@ def _in_order(
 
 def _loss(asked: _Open, results: Sequence[Result]) -> float:
     """What the secondaries of a release cost."""
-    return sum(
+    return fsum(
         float(cost_of(result.table, one.wanted.cost)[(result.status == "secondary").ravel()].sum())
         for one, result in zip(asked.tables, results, strict=True)
     )

@@ -188,10 +188,11 @@ class Section:
             is_file, is_folder = path.is_file(), path.is_dir()
         except OSError:  # a name that no file can have
             is_file = is_folder = False
-        if not is_file and not (or_folder and is_folder):
-            what = "is a folder" if is_folder else "does not exist"
-            raise self.error(f"'{key}': the file {path} {what}", key)
-        return path
+        if is_file or (or_folder and is_folder):
+            return path
+        if is_folder:
+            raise self.error(f"'{key}': the file {path} is a folder", key)
+        raise self.error(f"'{key}': the file {path} does not exist", key)
 
     # ── saying what is wrong ────────────────────────────────────────────────────
 

@@ -133,15 +133,33 @@ class InsiderJudge:
     ) -> tuple[Examination, Withstood, Asked]:
         """The same examination with what it takes to withstand insiders, and what they can tell.
 
-        `before` is what was found when less was hidden. Raises OutOfTime: the deadline has passed.
+        `before` is what was found when other cells were hidden. Raises OutOfTime: the deadline has
+        passed.
         """
-        cell, free = unknown_cells(publication)
-        asked = _asked(self, publication, cell, free, required, unsafe, original)
+        asked = _asked(self, publication, required, unsafe, original)
         whom = self.attacker, asked.insiders
         examination, found = withstand_insiders(
             publication, examination, *whom, original, progress, before, deadline
         )
         return examination, found, asked
+
+    def outsider(
+        self,
+        publication: Publication,
+        examination: Examination,
+        required: Requirements,
+        unsafe: UnsafeSums,
+        original: NDArray[np.int64],
+        progress: Progress,
+        before: Withstood | None = None,
+        deadline: Deadline = NEVER,
+    ) -> tuple[Examination, Withstood]:
+        """The same of somebody who contributes nothing; what shows it serves against insiders."""
+        asked = _asked(self, publication, required, unsafe, original)
+        whom = self.attacker, replace(asked.insiders, coalition=0)
+        return withstand_insiders(
+            publication, examination, *whom, original, progress, before, deadline
+        )
 
     def withstood(self, found: Withstood, asked: Asked) -> InsidersWithstood:
         """What a certificate says of an attack that nobody got through."""
@@ -228,12 +246,11 @@ def insider_judge(
 def _asked(
     judge: InsiderJudge,
     publication: Publication,
-    cell: NDArray[np.int64],
-    free: NDArray[np.bool_],
     required: Requirements,
     unsafe: UnsafeSums,
     original: NDArray[np.int64],
 ) -> Asked:
+    cell, free = unknown_cells(publication)
     ends = list(pairwise(publication.starts.tolist()))
     rests = judge.rests(publication, original)
     target, most = _targets(required, unsafe, rests, int(publication.starts[-1]))

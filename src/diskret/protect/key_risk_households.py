@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -91,15 +92,15 @@ def household_figures(
             if writer is not None:
                 writer.close()
         if writer is None or not parquet.read_metadata(path).num_rows:
-            return HouseholdFigures(number, sum(alone), sum(alone), largest)
+            return HouseholdFigures(number, fsum(alone), fsum(alone), largest)
         with opening(source(path)) as engine:
             found = engine.frequencies(KeyQuestion(("household",), "left"))
     left = np.zeros(0, np.int64) if found.weight is None else found.weight
     joint = -np.expm1(-left / (10.0**WEIGHT_DECIMALS * _FINER))
     return HouseholdFigures(
         number + len(found),
-        total(joint) + sum(alone),
-        total(joint * found.records.astype(np.float64)) + sum(alone),
+        total(joint) + fsum(alone),
+        total(joint * found.records.astype(np.float64)) + fsum(alone),
         max(largest, float(joint.max())),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -188,7 +189,8 @@ def _proven(
         unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
         targets = targets_of(published, original, required, unclaimed)
         large = bool(np.count_nonzero(pattern.suppressed) > _LARGE)
-        examination = examine(
+        attack = partial(
+            examine,
             published,
             attacker,
             targets,
@@ -197,8 +199,12 @@ def _proven(
             progress=problem.progress,
             earlier=attacked,
             deadline=deadline,
-            quick=deadline.limited,
         )
+        # contributors are asked about several patterns: of the last one alone intervals are told
+        waiting = insiders is not None and not deadline.limited
+        examination = attack(quick=deadline.limited or waiting)
+        if waiting and unmet(examination, targets).any():
+            waiting, examination = False, attack()
         missed, open_sums = unmet(examination, targets), open_sums[:0]
         late = _secondaries_before(published, required, examination.cell[missed])
         if len(late):
@@ -207,10 +213,16 @@ def _proven(
             targets = targets_of(published, original, required, unclaimed)
             missed = unmet(examination, targets)
         if unsafe is not None and not missed.any():
-            examination = show_sums(
-                published, examination, attacker, unsafe, original, problem.progress, deadline
-            )
-            open_sums = unmet_sums(examination, unsafe, original)
+            if insiders is not None:  # short moves of an outsider serve contributors, too
+                whole = published, examination, required, unsafe, original
+                examination, found = insiders.outsider(*whole, progress, found, deadline)
+                sides = replace(unsafe, sliding=np.zeros_like(unsafe.sliding))
+                open_sums = unmet_sums(examination, sides, original)
+            if not open_sums.any():
+                examination = show_sums(
+                    published, examination, attacker, unsafe, original, problem.progress, deadline
+                )
+                open_sums = unmet_sums(examination, unsafe, original)
             if open_sums.any():
                 problem = asking_for(problem, unsafe.only(open_sums))
         if open_sums.any() and not (missed.any() or tidied):
@@ -258,6 +270,9 @@ def _proven(
                 because |= pattern.suppressed[: len(original)] & ~before[: len(original)]
                 continue
         if not missed.any() and not open_sums.any():
+            if waiting:
+                last = attack()
+                examination = examination.with_tables(last.witnesses).narrowed(last)
             judged = _judged(published, parts)
             if withstood is not None:
                 hidden = np.flatnonzero(because & published.suppressed)
@@ -289,7 +304,8 @@ def _proven(
         if finer is not None:
             # what is asked of sums is found out again
             problem, finer = finer(), None
-            pattern = replace(pattern, suppressed=pattern.suppressed[: len(original)])
+            shown = pattern.suppressed[: len(original)]
+            pattern = replace(pattern, suppressed=shown, proposals=None)
         stronger = _stronger(problem.requirements, examination.cell[missed], factor)
         failed += 1
         try:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack import Attacker, Requirements, UnsafeSums, revealed_sums
+from diskret.attack import Attacker, Proposals, Requirements, UnsafeSums, revealed_sums
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.graphs import connected
 from diskret.protect.earlier_tables import EarlierTables
@@ -311,17 +311,35 @@ def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
     hidden[: len(pattern.suppressed)] = pattern.suppressed
     start = hidden if problem.start is None else problem.start | hidden
     requirements = _keeping(problem.requirements, np.flatnonzero(hidden)) if keep else None
+    begin_anew = problem.integer and not keep
     # however many steps the search for a cheap pattern may take, a safe one has to be found
     found = modular(
         replace(
             problem,
             requirements=requirements or problem.requirements,
             start=start,
+            # counts are looked for anew, which takes little and finds cheaper ones
+            known=None if begin_anew else _reaching(problem, pattern.proposals),
             deadline=problem.deadline.share(_REPAIR),
             work=Work(),
         )
     )
     return replace(checked_pattern(problem, found), bound=pattern.bound)
+
+
+def _reaching(problem: Problem, proposals: Proposals | None) -> Proposals | None:
+    """The same changes with what they do to sums that are asked for since."""
+    if proposals is None:
+        return None
+    difference = proposals.difference
+    size = difference.shape[1]
+    # each sum stands behind all others, and so does its equation
+    since = sparse.csr_array(problem.system.equations[:, :size], dtype=np.int64)
+    since = since[max(0, since.shape[0] - (len(problem.cost) - size)) :]
+    more = sparse.csr_array(-(difference @ since.T))
+    return replace(
+        proposals, difference=sparse.csr_array(sparse.hstack([difference, more], format="csr"))
+    )
 
 
 def everything_around(problem: Problem, pattern: Pattern, cells: NDArray[np.int64]) -> Pattern:

@@ -16,7 +16,8 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Collection, Generator, Mapping
+import time
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -31,6 +32,9 @@ from diskret.publish.json_files import write_json
 _EXAMPLES = 5
 _CONTENT = "diskret/content/"
 _STAGE, _OLD = ".stage", ".old"
+#: Seconds to wait, one after the other, for a file that is open: on Windows it cannot be moved,
+#: and scanners look into new ones, as threads of readers hold theirs a moment longer.
+_WAITS = (0.02, 0.08, 0.2, 0.4)
 
 
 @dataclass(frozen=True)
@@ -245,8 +249,8 @@ def _move(room: Path, target: Path) -> None:
     old = _aside(room)
     try:
         if target.exists():
-            target.rename(old)
-        room.rename(target)
+            _patiently(lambda: target.rename(old))
+        _patiently(lambda: room.rename(target))
     except BaseException as error:
         if old.exists() and not target.exists():
             old.rename(target)
@@ -260,9 +264,20 @@ def _move(room: Path, target: Path) -> None:
     _flush(target.parent)
     if old.exists():
         try:
-            shutil.rmtree(old)
+            _patiently(lambda: shutil.rmtree(old))
         except OSError as error:
             raise DiskretError(
                 f"{target}: the new release is in place, but the one before it could not be "
                 f"removed ({error.strerror}): delete {old}"
             ) from None
+
+
+def _patiently(do: Callable[[], object]) -> None:
+    """Do it, again and again if a file is open, as long as one waits for it."""
+    for seconds in _WAITS:
+        try:
+            do()
+            return
+        except PermissionError:
+            time.sleep(seconds)
+    do()

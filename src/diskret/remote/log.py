@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any, Literal
 
 import diskret.unrepeatable as unrepeatable
@@ -140,7 +141,7 @@ class Log:
 
     def spent(self, *, project: str = "", data: str = "") -> float:
         """The sum of squared strengths of all answers of a project, or about a data set."""
-        return sum(
+        return fsum(
             one.spent
             for one in self.events
             if (not project or one.project == project) and (not data or one.data == data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import fsum
 
 from diskret.outputs.desk import Desk
 from diskret.remote.allowance import left_of
@@ -55,7 +56,7 @@ def uses(office: Office) -> list[Use]:
 
 
 def _use(access: Access, events: list[RemoteEvent], desk: Desk) -> Use:
-    spent = sum(one.spent for one in events)
+    spent = fsum(one.spent for one in events)
     items = [item for data in access.data for item in desk.items(at_desk(access.name, data))]
     near = [(one.name, one.submitted.verdict) for one in items if one.submitted.verdict != "pass"]
     return Use(
@@ -95,7 +96,7 @@ def report(office: Office, language: str = "en") -> list[str]:
     sets, known = office.registered()
     for name, data in sets.items():
         own = [one for one in office.history() if one.data == name]
-        sure = Figure(f"{100 * certain(sum(one.spent for one in own)):.1f}")
+        sure = Figure(f"{100 * certain(fsum(one.spent for one in own)):.1f}")
         most = Figure(f"{100 * data.certainty:.1f}")
         projects = [one.name for one in known.values() if name in one.data]
         lines.append(words.said("data", name=name, projects=", ".join(projects)))

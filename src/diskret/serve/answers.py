@@ -45,9 +45,9 @@ class Shown:
 
     @property
     def bytes(self) -> int:
-        """Of memory."""
+        """Of its cells."""
         hidden = 0 if self.hidden is None else self.hidden.nbytes
-        return self.value.nbytes + self.impossible.nbytes + hidden + 200
+        return self.value.nbytes + self.impossible.nbytes + hidden
 
 
 def is_sparse(value: NDArray[np.int64], small: int, share: float) -> bool:
@@ -224,8 +224,12 @@ class Memory:
         """Keep it, and let go what there is no room for."""
         with self._lock:
             before = self._kept.pop(family, None)
-            self._bytes += shown.bytes - (0 if before is None else before.bytes)
+            self._bytes += _size(family, shown) - (0 if before is None else _size(family, before))
             self._kept[family] = shown
             while self._bytes > self.limit:
-                _, gone = self._kept.popitem(last=False)
-                self._bytes -= gone.bytes
+                self._bytes -= _size(*self._kept.popitem(last=False))
+
+
+def _size(family: Family, shown: Shown) -> int:
+    """Bytes of memory: of small tables, names and objects take more than cells (measured)."""
+    return shown.bytes + 600 + 60 * sum(len(codes) for _, codes in family.where)

@@ -254,6 +254,8 @@ class Journal:
             counted before is not what goes on to count.
         """
         entries = [*self.entries(folder)]
+        if not entries:
+            return 0
         with store.read(self._store) as connection:
             kept = log.carried_over(connection, self._store.keys, self._store.name, SERVE)
             begin = log.read_head(connection, self._store.keys, self._store.name, SERVE).begin[0]
@@ -263,7 +265,7 @@ class Journal:
             if one.happened == "asked" and one.family is not None and one.number <= begin
         }
         # without the oldest files only a part of it can be told
-        whole = bool(entries) and entries[0].number == 1
+        whole = entries[0].number == 1
         carried = {*([] if kept is None else _unpacked(kept))}
         if not before <= carried or (whole and before != carried):
             raise VerificationError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,7 +203,7 @@ class _Search:
                 if lost > 0:
                     loss[other] = loss.get(other, 0.0) + lost
         largest = sorted(loss.values(), reverse=True)[: more - 1]
-        return [one for one, lost in loss.items() if flow - lost - sum(largest) < bound]
+        return [one for one, lost in loss.items() if flow - lost - fsum(largest) < bound]
 
     def _cut(self, piece: int, side: NDArray[np.int64], target: int) -> Cut:
         """The cut nearest to a side, whose other part holds together."""

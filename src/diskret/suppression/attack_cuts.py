@@ -15,6 +15,7 @@ covering problems", SODA, 106-115). Where levels are large this says much more t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,14 +182,14 @@ class Attacks:
         ask = self.asks[number]
         moves = self._among_certain(view, number, 1 - 1e-6)
         # what the certain groups lack, others must have, and none of them more than all of it
-        rest = 1 - sum(move.distance for move in moves)
+        rest = 1 - fsum(move.distance for move in moves)
         if not moves or rest <= 1e-6:
             return []
         moves = view.furthest(ask, rest, moves[-1].rows, 1 - _VIOLATED)
         if not moves:
             return []
         self._rows[number] = moves[-1].rows
-        if sum(move.distance for move in moves) >= 1 - _VIOLATED:
+        if fsum(move.distance for move in moves) >= 1 - _VIOLATED:
             return []
         limits = [(move.rows, move.duals) for move in moves]
         return self._cuts(ask, limits, view, _VIOLATED)
@@ -204,7 +205,7 @@ class Attacks:
                 continue
             moves = self._among_certain(view, number, 1 - _NEAR)
             found: list[Cut] = []
-            if moves and sum(move.distance for move in moves) < 1 - _NEAR:
+            if moves and fsum(move.distance for move in moves) < 1 - _NEAR:
                 limits = [(move.rows, move.duals) for move in moves]
                 found = self._cuts(self.asks[number], limits, view, _NEAR)
             cuts += found
@@ -222,7 +223,7 @@ class Attacks:
         if (
             moves
             and all(move.possible for move in moves)
-            and sum(move.distance for move in moves) >= 1 - _NEAR
+            and fsum(move.distance for move in moves) >= 1 - _NEAR
         ):
             self._rows[number] = moves[-1].rows
             for move in moves:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +94,7 @@ class View:
         down[at], up[at] = own
         moves: list[Movement] = []
         for k, sign in enumerate(ask.signs):
-            missing = enough - sum(move.distance for move in moves)
+            missing = enough - fsum(move.distance for move in moves)
             last = k == len(ask.signs) - 1
             missing = missing if last else 0.0
             move = self._around.furthest(at, sign, down, up, rows, missing, _NEARBY)

@@ -13,7 +13,7 @@ from diskret.attack import Proposals, Requirements
 from diskret.parallel import in_order, nothing
 from diskret.suppression.blocks import Blocks, hide_in_blocks
 from diskret.suppression.changeable import Changeable, changeable
-from diskret.suppression.changes import Change, Part, Reach, checked, part, part_of
+from diskret.suppression.changes import Change, Part, Reach, change_of, checked, part, part_of
 from diskret.suppression.linear import Program
 from diskret.suppression.problem import Problem, Work
 
@@ -241,3 +241,36 @@ def proposals_of(cells: Changeable, changes: Sequence[Change]) -> Proposals:
         shape=(len(group), shape[0]),
     )
     return Proposals(sparse.csr_array(moves @ belongs), np.array(divisor, dtype=np.int64))
+
+
+def changes_of(cells: Changeable, proposals: Proposals) -> list[Change]:
+    """The changes of groups that differences of cells are, without those that break anything."""
+    steps = sparse.csr_array(proposals.difference.astype(np.int64))
+    members = np.flatnonzero(cells.group >= 0)
+    first = np.zeros(len(cells.down), dtype=np.int64)
+    first[cells.group[members][::-1]] = members[::-1]
+    own = sparse.csr_array(steps[:, first])
+    own.data //= cells.scale
+    belongs = sparse.csr_array(
+        (np.ones(len(members), dtype=np.int64), (cells.group[members], members)),
+        shape=(len(first), steps.shape[1]),
+    )
+    right = np.ones(steps.shape[0], dtype=bool)
+    for left in (cells.scale * own @ belongs - steps, own @ cells.equations.T):
+        left.eliminate_zeros()
+        right &= np.diff(left.indptr) == 0
+    found: list[Change] = []
+    seen = set[bytes]()
+    for row in np.flatnonzero(right).tolist():
+        entries = slice(*own.indptr[row : row + 2].tolist())
+        order = np.argsort(own.indices[entries])
+        at, step = own.indices[entries][order].astype(np.int64), own.data[entries][order]
+        at, step = at[step != 0], step[step != 0]
+        if len(at):
+            step = step * np.sign(step[0])  # the way back is told by the same change
+        mark = at.tobytes() + step.tobytes()
+        divisor = int(proposals.denominator[row])
+        if mark not in seen and not (cells.whole and divisor > 1):
+            seen.add(mark)
+            found += change_of(cells, at, step, divisor)
+    return found

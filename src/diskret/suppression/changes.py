@@ -89,11 +89,13 @@ class Reach:
     `by`: changes that show it, as far as somebody keeps them.
     """
 
-    def __init__(self, groups: int):
+    def __init__(self, groups: int, by: Sequence[Change] = ()):
         self.down = np.zeros(groups, dtype=np.int64)
         self.up = np.zeros(groups, dtype=np.int64)
         self.width = np.zeros(groups, dtype=np.int64)
-        self.by: tuple[Change, ...] = ()
+        self.by = tuple(by)
+        for change in by:
+            self.add(change)
 
     def add(self, change: Change) -> None:
         """Take note of a change."""
@@ -229,7 +231,31 @@ def _change(
     back[component[outside_back]] = False
     at = np.flatnonzero((step != 0) & (there | back)[component])
     there, back = there[component[at]], back[component[at]]
-    ahead, behind = np.where(there, step[at], 0), np.where(back, -step[at], 0)
+    return _told(here.cell[at], step[at], divisor, there, back)
+
+
+def change_of(
+    cells: Changeable, at: NDArray[np.int64], step: NDArray[np.int64], divisor: int
+) -> list[Change]:
+    """``step / divisor`` of some groups, which balances, and its opposite, if bounds admit any."""
+    if not len(at) or np.abs(step).max() > _LARGEST or divisor < 1:
+        return []
+    down, up = divisor * cells.down[at], divisor * cells.up[at]
+    there = bool(((step <= up) & (-step <= down)).all())
+    back = bool(((-step <= up) & (step <= down)).all())
+    every = np.ones(len(at), dtype=bool)
+    return [_told(at, step, divisor, every & there, every & back)] if there or back else []
+
+
+def _told(
+    cell: NDArray[np.int64],
+    step: NDArray[np.int64],
+    divisor: int,
+    there: NDArray[np.bool_],
+    back: NDArray[np.bool_],
+) -> Change:
+    """A change and how far it goes, there and back."""
+    ahead, behind = np.where(there, step, 0), np.where(back, -step, 0)
     rise, fall = np.maximum(ahead, behind), np.maximum(-ahead, -behind)
     below, above, width = (move // divisor for move in (fall, rise, rise + fall))
-    return Change(here.cell[at], below, above, width, step[at], divisor, there, back)
+    return Change(cell, below, above, width, step, divisor, there, back)

@@ -16,7 +16,7 @@ from diskret.deadline import OutOfTime
 from diskret.errors import ProtectionError
 from diskret.suppression.blame import refuse_fixed, unprotectable
 from diskret.suppression.blocks import Blocks, hide_in_blocks
-from diskret.suppression.certify import certify, proposals_of
+from diskret.suppression.certify import certify, changes_of, proposals_of
 from diskret.suppression.changeable import Changeable, changeable
 from diskret.suppression.changes import Change, Reach, moved, part
 from diskret.suppression.cheaper import cheaper
@@ -92,12 +92,19 @@ def modular(problem: Problem) -> Pattern:
     """
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    # what random directions leave open is asked for in the blocks, at no more cost
-    certified = certify(
-        cells, cells.primary, one_by_one=False, seconds=problem.seconds, waiting=problem.waiting
-    )
+    hidden, changes = cells.primary | cells.started, list[Change]()
+    if problem.known is None:
+        # what random directions leave open is asked for in the blocks, at no more cost
+        certified = certify(
+            cells, cells.primary, one_by_one=False, seconds=problem.seconds, waiting=problem.waiting
+        )
+    else:
+        known = changes_of(cells, problem.known)
+        alone = [change for change in known if cells.primary[change.cell].all()]
+        certified = Reach(len(cells.down), alone)
+        changes = [c for c in known if hidden[c.cell].all() and not cells.primary[c.cell].all()]
     blocks = Blocks(problem.system.tables, cells.group)
-    found = safe(problem, cells, cells.primary | cells.started, certified, blocks=blocks)
+    found = safe(problem, cells, hidden, certified, changes, blocks=blocks)
     return found.pattern(problem, cells, "modular")
 
 
@@ -160,7 +167,7 @@ def safe(
         return clean_up(problem, cells, hidden, certified, shown, blocks, tidy_until, needed)
 
     hidden, shown, end = tidied()
-    if end is End.POOR and price is None:
+    if end is End.POOR and price is None and problem.known is None:
         before = np.count_nonzero(hidden)
         hidden, shown = cheaper(problem, cells, certified, hidden, shown, tidy_until)
         # of the same pattern the next work would save no more than the last

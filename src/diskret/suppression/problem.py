@@ -48,6 +48,8 @@ class Problem:
         / inf where nothing is known).
     `integer`: the attacker knows that values are whole scaled units (frequency tables).
     `start`: A pattern to start from: cells already decided to be suppressed, bool, or None.
+    `known`: changes of cells that are suppressed by `start`, which may show what is required; each
+        is checked. None: nobody knows any.
     `deadline`: after it a method returns the best safe pattern it has; if it has none, the quickest
         one that there is.
     `work`: counts the steps done, and says how many may be.
@@ -63,6 +65,7 @@ class Problem:
     upper: NDArray[np.float64]
     integer: bool = False
     start: NDArray[np.bool_] | None = None
+    known: Proposals | None = None
     deadline: Deadline = NEVER
     ties: NDArray[np.float64] | None = None
     work: Work = field(default_factory=Work)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
+from math import comb, fsum
 from typing import Annotated
 
 import numpy as np
@@ -142,10 +142,10 @@ class RecordComparison:
                 size=self.size,
                 tables=written(several),
                 distance=written(self.distance),
-                moved=written(100 * sum(table.moved for table in self.tables) / several, 2),
+                moved=written(100 * fsum(table.moved for table in self.tables) / several, 2),
                 largest=written(100 * worst.moved, 2),
                 worst=" x ".join(worst.variables),
-                hellinger=written(sum(table.hellinger for table in self.tables) / several, 4),
+                hellinger=written(fsum(table.hellinger for table in self.tables) / several, 4),
             )
         )
         return said

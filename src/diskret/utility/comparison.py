@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,8 +117,8 @@ class Comparison:
         cells = sum(int((~pair.shown).sum()) for pair in self.pairs)
         there = sum(int((~pair.table.empty).sum()) for pair in self.pairs)
         sizes = [np.abs(pair.original.astype(np.float64)) for pair in self.pairs]
-        total = sum(float(size.sum()) for size in sizes)
-        hidden = sum(
+        total = fsum(float(size.sum()) for size in sizes)
+        hidden = fsum(
             float(size[~pair.shown].sum()) for size, pair in zip(sizes, self.pairs, strict=True)
         )
         return Hidden(cells, cells / there if there else NAN, hidden / total if total else NAN)

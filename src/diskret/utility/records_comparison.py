@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,14 +116,14 @@ class RecordsComparison:
     @property
     def il1s_sum(self) -> float:
         """IL1s as a sum over all values, which grows with the file; sdcMicro calls this IL1s."""
-        return sum(loss.il1s * loss.compared for loss in self.values.values() if loss.compared)
+        return fsum(loss.il1s * loss.compared for loss in self.values.values() if loss.compared)
 
     @property
     def relative(self) -> float:
         """IL1: mean of |x' − x| / |x| over all values that are not 0."""
         losses = [(loss.relative, loss.compared - loss.zeros) for loss in self.values.values()]
         number = sum(count for _, count in losses)
-        return sum(mean * count for mean, count in losses if count) / number if number else NAN
+        return fsum(mean * count for mean, count in losses if count) / number if number else NAN
 
     @cached_property
     def before(self) -> Moments:

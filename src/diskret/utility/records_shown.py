@@ -141,7 +141,7 @@ def _of_categories(found: RecordsComparison) -> dict[str, float]:
         tables.distance,
         mean(np.array([table.moved for table in tables.tables])),
         mean(np.array([table.hellinger for table in tables.tables])),
-        sum(found.entropy.values()) / number,
+        math.fsum(found.entropy.values()) / number,
     )
     return dict(zip(names, values, strict=True))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def figures_of_records(job: MicrodataJob, folder: Path) -> dict[str, Any] | None
         "expected": float(risk.risk.sum()),
         "largest": float(risk.risk.max()) if len(risk.risk) else 0.0,
         "hidden": sum(counted(after, name).get(None, 0) for name in keys),
-        "lost": sum(gone) / len(gone) if gone else 0.0,
+        "lost": fsum(gone) / len(gone) if gone else 0.0,
     }
 
 

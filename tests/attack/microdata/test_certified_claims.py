@@ -347,6 +347,14 @@ def test_names_with_braces_and_commas_stand_as_they_are():
     assert any("a, {b}" in sentence for sentence in said)
 
 
+def test_a_certificate_is_told_in_short():
+    made = certified(C.KAnonymity(3))
+    assert repr(made) == f"MicrodataCertificate('persons': {len(made.claimed)} claims)"
+    card = made._repr_html_()
+    assert "MicrodataCertificate persons" in card
+    assert all(said.en.split(",")[0] in card for said in made.claimed)
+
+
 def test_direct_identifiers_never_leave_under_any_name():
     named = FILE.append_column("name", pa.array([f"P{i}" for i in range(8)]))
     given = {"original": named, "identifiers": ["name"]}

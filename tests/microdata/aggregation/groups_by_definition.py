@@ -2,12 +2,19 @@
 
 import math
 from collections import Counter
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 
+def added(terms):
+    """One after the other; `sum` keeps what rounding loses, from Python 3.12 on."""
+    return reduce(add, terms, 0.0)
+
+
 def squared(a, b):
-    return sum((x - y) * (x - y) for x, y in zip(a, b, strict=True))
+    return added((x - y) * (x - y) for x, y in zip(a, b, strict=True))
 
 
 def mean(rows):
@@ -37,7 +44,10 @@ def mixed(values, scales, power):
                 made[j] = min(own, key=lambda code: (-often[code], code))
         return made
 
-    return lambda a, b: sum(one(j, x, y) for j, (x, y) in enumerate(zip(a, b, strict=True))), centre
+    def distance(a, b):
+        return added(one(j, x, y) for j, (x, y) in enumerate(zip(a, b, strict=True)))
+
+    return distance, centre
 
 
 class Records:

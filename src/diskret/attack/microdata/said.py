@@ -184,6 +184,14 @@ def told_why(told: Texts, columns: Sequence[str]) -> tuple[tuple[str, ...], tupl
     return (), ()
 
 
+def told_weights_and_order(told: Texts) -> tuple[bool, bool]:
+    """Whether weights are among the columns, and whether the order of the records says nothing.
+
+    As what is not claimed says it.
+    """
+    return _WEIGHTS.en in told["en"], _ORDERED.en not in told["en"]
+
+
 def percent_drawn(share: float) -> str:
     """A share with as many digits as say something of it, so that no number can be computed."""
     return f"{100 * share:.3g}" if share < 0.1 else f"{100 * share:.1f}"

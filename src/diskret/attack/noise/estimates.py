@@ -281,7 +281,7 @@ def difference_estimates(published: Published) -> dict[str, NDArray[np.float64]]
     dict
         Dimension → estimates in the measure's own unit, shape of the table; NaN where there is
         none: for totals of the dimension, for the only part of a total, which is the same cell,
-        and where something is withheld.
+        and where the total or another part is withheld.
 
     Examples
     --------
@@ -302,7 +302,10 @@ def difference_estimates(published: Published) -> dict[str, NDArray[np.float64]]
         for parent, children in enumerate(dimension.hierarchy.children):
             if len(children) > 1:
                 parts = along[children]
-                estimate[children] = along[parent] - (parts.sum(axis=0) - parts)
+                hidden = np.isnan(parts)
+                known = np.where(hidden, 0, parts)
+                others = np.where(hidden.sum(axis=0) > hidden, np.nan, known.sum(axis=0) - known)
+                estimate[children] = along[parent] - others
         found[dimension.name] = np.moveaxis(estimate, 0, axis)
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
+from math import fsum
 from typing import Literal
 
 import numpy as np
@@ -299,7 +300,7 @@ def _small_sets(price: NDArray[np.float64], most: int) -> Iterator[tuple[int, ..
     free = np.flatnonzero(np.isfinite(price)).tolist()
     more = float(np.sort(price[free])[: most + 1].sum()) * (1 - 1e-9)
     found = [
-        (sum((float(price[q]) for q in chosen), 0.0), sum(1 << q for q in chosen), chosen)
+        (fsum(float(price[q]) for q in chosen), sum(1 << q for q in chosen), chosen)
         for size in range(most + 1)
         for chosen in combinations(free, size)
     ]

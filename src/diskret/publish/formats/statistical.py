@@ -176,7 +176,10 @@ def _with_codes(values: list[Any], reasons: pa.ChunkedArray, stata: bool) -> lis
 
 
 def _tagged(values: pa.ChunkedArray) -> list[Any]:
-    return [None if code is None else _number(code) for code in values.to_pylist()]
+    found = [None if code is None else _number(code) for code in values.to_pylist()]
+    # of whole numbers and others together the library makes texts
+    mixed = any(isinstance(value, float) for value in found)
+    return [float(v) if mixed and isinstance(v, int) else v for v in found]
 
 
 def _values(values: pa.ChunkedArray, name: str, path: Path) -> list[Any]:

@@ -26,6 +26,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from diskret.errors import InputError
+from diskret.publish.formats.sheet_rows import fill
 from diskret.publish.in_words import table_words
 from diskret.texts import words_in
 
@@ -52,12 +53,18 @@ def workbook(path: str | PathLike[str]) -> Generator[Workbook]:
     is removed at the end.
     """
     path = Path(path)
+    with _said(path), TemporaryDirectory(prefix=".", dir=path.parent) as private:
+        book = Workbook(path, {"constant_memory": True, "tmpdir": private})
+        book.set_properties({"created": _CREATED})
+        yield book
+        book.close()
+
+
+@contextmanager
+def _said(path: Path) -> Generator[None]:
+    """Why a workbook cannot be written, as one of our errors."""
     try:
-        with TemporaryDirectory(prefix=".", dir=path.parent) as private:
-            book = Workbook(path, {"constant_memory": True, "tmpdir": private})
-            book.set_properties({"created": _CREATED})
-            yield book
-            book.close()
+        yield
     except (OSError, XlsxWriterException) as error:
         raise InputError(
             f"{path}: the workbook cannot be written; is the file open elsewhere, or the folder "
@@ -165,6 +172,15 @@ def write_columns_xlsx(
     `decimals`: column of numbers → its decimals; all other columns are text.
     """
     check_fits(path, 1 + cells.num_rows, cells.num_columns)
+    path = Path(path)
+    with _said(path), TemporaryDirectory(prefix=".", dir=path.parent) as private:
+        sample = Path(private) / "sample"
+        _write_sample(cells, decimals, sample, language)
+        fill(sample, cells, decimals, path)
+
+
+def _write_sample(cells: pa.Table, decimals: Mapping[str, int], path: Path, language: str) -> None:
+    """The sheet of such columns with its head and one row, which shows how cells look."""
     with workbook(path) as book:
         sheet: Worksheet = book.add_worksheet(table_words(language)["table"])
         sheet.freeze_panes(1, 0)
@@ -184,12 +200,8 @@ def write_columns_xlsx(
             sheet.write_string(
                 0, column, name, figure_head if name in decimals else text_head if column else head
             )
-        row = 0
-        for block in cells.to_batches(max_chunksize=_ROWS_AT_ONCE):
-            for values in zip(*(column.to_pylist() for column in block.columns), strict=True):
-                row += 1
-                for column, (name, value) in enumerate(zip(first, values, strict=True)):
-                    if value is not None and name in decimals:
-                        sheet.write_number(row, column, value, formats[decimals[name]])
-                    elif value is not None:
-                        sheet.write_string(row, column, value, text if column else None)
+        for column, name in enumerate(first):
+            if name in decimals:
+                sheet.write_number(1, column, 0, formats[decimals[name]])
+            else:
+                sheet.write_string(1, column, "text", text if column else None)

@@ -11,7 +11,7 @@ a code, a label or a fixed text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -44,6 +44,8 @@ from diskret.publish.guard.exchange_expected import (
     by_period,
     cell_problems,
     expected_of,
+    misnamed,
+    misplaced,
     odd_notes,
     unknown,
 )
@@ -151,6 +153,11 @@ def _px(path: Path, expected: Expected) -> Iterator[str]:
     if [one for one in px.variables if one in names] != names or len(periods) > 1:
         yield "has other variables"
         return
+    for name in names:
+        codes, texts = px.codes(name), px.texts("VALUES", name)
+        yield from misnamed(zip(codes, texts, strict=False), name, expected)
+        pairs = px.texts("HIERARCHIES", name)[1:]  # the root, then parent, colon and child
+        yield from misplaced(dict(zip(pairs[2::3], pairs[::3], strict=False)), name, expected)
     cells, _ = px_table(px)
     measures = px.codes(contents) if contents else (px.text("CONTENTS"),)
     found = by_period(cells, names, "".join(periods), measures, bool(contents))
@@ -200,6 +207,11 @@ def _json_stat(path: Path, expected: Expected) -> Iterator[str]:
     yield from odd_notes(content.get("note", []), expected)
     for name in content["id"]:
         yield from _of_dimension(found, name, expected)
+    for name in names:
+        yield from misnamed(found.labels(name).items(), name, expected)
+        child = content["dimension"][name]["category"].get("child", {})
+        parents = {one: code for code, below in child.items() for one in below}
+        yield from misplaced(parents, name, expected)
     said = content.get("extension", {})
     labels = said.get("status", {}).get("label", {})
     yield from unknown(labels.values(), expected, "extension")
@@ -257,8 +269,9 @@ def _sdmx(path: Path, expected: Expected, version: str) -> Iterator[str]:
         yield "has other columns"
         return
     yield from unknown(book.labels.values(), expected, "the first line")
-    for name, labels in book.values.items():
-        yield from unknown(labels.values(), expected, name)
+    labelled = _labelled(lines)
+    for name, pairs in labelled.items():
+        yield from unknown((text for _, text in pairs), expected, name)
     status = pc.binary_join_element_wise(
         *(pc.fill_null(cells[name], "") for name in (OBS_STATUS, CONF_STATUS)), "/"
     )
@@ -281,9 +294,24 @@ def _sdmx(path: Path, expected: Expected, version: str) -> Iterator[str]:
         name: pa.array(code_ids(column.to_pylist(), name), pa.string())
         for name, column in zip(names, expected.codes.values(), strict=True)
     }
+    for name, column, original in zip(names, ids.values(), expected.codes, strict=True):
+        known = dict(zip(column.to_pylist(), expected.codes[original].to_pylist(), strict=True))
+        labels = [(known.get(code, code), text) for code, text in labelled.get(name, ())]
+        yield from misnamed(labels, original, expected)
     yield from cell_problems(Found(codes, found), replace(expected, codes=ids, parts=parts))
     if expected.bounds:
         sides = zip(cells["LOWER"].to_pylist(), cells["UPPER"].to_pylist(), strict=True)
         told = {i: both for i, both in enumerate(sides) if both != (None, None)}
         if told != {i: both for i, both in expected.bounds.items() if both != (None, None)}:
             yield "does not hold the published ranges"
+
+
+def _labelled(lines: Sequence[Sequence[str]]) -> dict[str, set[tuple[str, str]]]:
+    """Column → what stands in it with a label, each time that it does; all but the dataflow."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for head, *fields in zip(*lines, strict=True):
+        name, has_label, _ = head.partition(": ")
+        if has_label:
+            parts = {field.partition(": ") for field in fields}
+            found[name] = {(code, text) for code, mark, text in parts if mark}
+    return found

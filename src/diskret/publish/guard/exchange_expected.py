@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from diskret.hierarchy import Hierarchy
 from diskret.publish.in_words import circumstances, how_changed, table_words
 from diskret.tables import NO_BOUND, Derived, Published, SideBySide
 from diskret.tables.cells import codes_columns
@@ -47,6 +48,12 @@ class Expected:
         default_factory=dict[int, tuple[str | None, str | None]]
     )
     decimals: frozenset[int] = frozenset()
+    #: Variable → code → what it may be called.
+    labels: Mapping[str, Mapping[str, set[str]]] = field(
+        default_factory=dict[str, Mapping[str, set[str]]]
+    )
+    #: Variable → code → its parent, of those that have one.
+    parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +78,12 @@ def expected_of(shown: Published | Derived | SideBySide) -> Expected:
             [
                 None if abs(bound) == NO_BOUND else text
                 for bound, text in zip(
-                    array[hidden].tolist(),
-                    decimal_text(
-                        np.where(np.abs(array) == NO_BOUND, 0, array)[hidden], shown.decimals
-                    ).to_pylist(),
+                    bounds_of.tolist(),
+                    decimal_text(bounds_of, shown.decimals).to_pylist(),
                     strict=True,
                 )
             ]
-            for array in shown.intervals.values()
+            for bounds_of in (array.ravel()[hidden] for array in shown.intervals.values())
         )
         bounds = dict(zip(hidden.tolist(), zip(low, high, strict=True), strict=True))
     texts = {shown.name, shown.name[:_SHORT], *_fixed()}
@@ -86,10 +91,8 @@ def expected_of(shown: Published | Derived | SideBySide) -> Expected:
     for part in parts:
         texts |= _names(part)
         if isinstance(part, Published):
-            own = _notes(part)
-            notes |= {f"{part.name}: {note}" for note in own} if len(parts) > 1 else own
-    if isinstance(shown, SideBySide):
-        notes |= {f"{p.name}: {n}" for p in parts if isinstance(p, Published) for n in _notes(p)}
+            before = f"{part.name}: " if isinstance(shown, SideBySide) else ""
+            notes |= {before + note for note in _notes(part)}
     return Expected(
         name=shown.name,
         codes=codes_columns(first.dimensions),
@@ -98,14 +101,30 @@ def expected_of(shown: Published | Derived | SideBySide) -> Expected:
         notes=frozenset(notes),
         bounds=bounds,
         decimals=frozenset(part.decimals for part in parts),
+        labels={d.name: _labels(d.hierarchy) for d in first.dimensions},
+        parents={d.name: _parents(d.hierarchy) for d in first.dimensions},
     )
 
 
+def _labels(tree: Hierarchy) -> dict[str, set[str]]:
+    """Code → what it may be called, with itself before it where two would be called the same."""
+    found = {code: {code} for code in tree.codes}
+    found[tree.codes[0]] |= {table_words(one)["total"] for one in LANGUAGES}
+    for labels in (tree.labels, *tree.translations.values()):
+        for code in found.keys() & labels.keys():
+            found[code].add(labels[code])
+    return {code: {*texts, *(f"{code} {text}" for text in texts)} for code, texts in found.items()}
+
+
+def _parents(tree: Hierarchy) -> dict[str, str]:
+    parents = zip(tree.codes, tree.parent.tolist(), strict=True)
+    return {code: tree.codes[parent] for code, parent in parents if parent >= 0}
+
+
 def _parts(part: Published | Derived) -> Iterator[Part]:
-    blank = part.suppressed | part.empty
     nothing = "none" if isinstance(part, Derived) else "empty"
     kinds = np.where(part.suppressed, "hidden", np.where(part.empty, nothing, "shown"))
-    text = decimal_text(np.where(blank, 0, part.value).ravel(), part.decimals).to_pylist()
+    text = decimal_text(part.value.ravel(), part.decimals).to_pylist()
     values = [
         None if kind in ("hidden", "none") else one
         for kind, one in zip(kinds.ravel().tolist(), text, strict=True)
@@ -127,10 +146,7 @@ def _names(part: Published | Derived) -> set[str]:
     for table in tables:
         found |= {table.measure, table.vintage, re.sub(r"-[A-Z]?", "", table.vintage)}
     for dimension in part.dimensions:
-        tree = dimension.hierarchy
-        found |= {dimension.name, *tree.codes}
-        for labels in (tree.labels, *tree.translations.values()):
-            found |= {*labels.values(), *(f"{code} {text}" for code, text in labels.items())}
+        found |= {dimension.name}.union(*_labels(dimension.hierarchy).values())
     return found
 
 
@@ -220,6 +236,19 @@ def unknown(texts: Iterable[str], expected: Expected, what: str) -> Iterator[str
     odd = sorted(set(texts) - expected.texts)
     if odd:
         yield f"holds a text that is no name, code or label, at {what}: {odd[0]!r}"
+
+
+def misnamed(labels: Iterable[tuple[str, str]], name: str, expected: Expected) -> Iterator[str]:
+    """Codes of a variable that have the label of another one."""
+    known = expected.labels[name]
+    if any(text not in known.get(code, ()) for code, text in labels):
+        yield f"calls codes of {name!r} otherwise"
+
+
+def misplaced(parents: Mapping[str, str], name: str, expected: Expected) -> Iterator[str]:
+    """Codes of a variable that stand below another one."""
+    if parents != expected.parents[name]:
+        yield f"puts codes of {name!r} below others"
 
 
 def odd_notes(lines: Iterable[str], expected: Expected) -> Iterator[str]:

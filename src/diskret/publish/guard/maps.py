@@ -116,19 +116,15 @@ def _expected(published: Published, axis: int) -> _Expected:
     others = [d.name for d in published.dimensions if d.name != dimension.name]
     combined = list(zip(*(cells[name].to_pylist() for name in others), strict=True))
     labels = list(dict.fromkeys(combined or [()]))
-    place = {label: at for at, label in enumerate(labels)}
-    rows: dict[str, list[Any]] = {code: [None] * (2 * len(labels)) for code in finest}
-    scaled = {code: list(row) for code, row in rows.items()}
+    rows, scaled = ({code: list[Any]() for code in finest} for _ in range(2))
     columns = (cells[dimension.name], cells[published.measure], cells["status"])
-    for at, (code, value, status) in enumerate(
-        zip(*(column.to_pylist() for column in columns), strict=True)
-    ):
+    # cells of each place come in the order of the labels
+    for code, value, status in zip(*(column.to_pylist() for column in columns), strict=True):
         if code in finest:
-            to = 2 * place[combined[at] if combined else ()]
             number = None if value == "" else float(value) if published.decimals else int(value)
-            rows[code][to : to + 2] = [number, status]
+            rows[code] += [number, status]
             whole = int(Decimal(value or 0).scaleb(published.decimals))
-            scaled[code][to : to + 2] = [whole, _STATES.index(status)]
+            scaled[code] += [whole, _STATES.index(status)]
     names = [dimension.name]
     for label in labels:
         names += [" ".join((published.measure, *label)), " ".join(("status", *label))]
@@ -193,11 +189,9 @@ def _lie_there(
     found = np.stack(rings)
     away = np.abs(found[:, :, None] - corners[:, None]).max(axis=-1)
     allowed = _TOLERANCE if degrees else 0.0
-    return bool(
-        (found[:, 0] == found[:, -1]).all()
-        and (away.min(axis=1) <= allowed).all()
-        and (away.min(axis=2) <= allowed).all()
-    )
+    # four points and again the first, one at each corner
+    closed = found[:, 0] == found[:, -1]
+    return bool(closed.all() and (away.min(axis=1) <= allowed).all())
 
 
 # ── GeoJSON ─────────────────────────────────────────────────────────────────────────
@@ -374,13 +368,13 @@ def _page(path: Path, expected: _Expected) -> Iterator[str]:
     if content["decimals"] != expected.decimals:
         yield "has other decimals"
     columns = content["columns"]
-    several = len(expected.labels) > 1
-    labels = list(expected.labels) if several else [expected.labels[0] or expected.names[1]]
+    labels = [label or expected.names[1] for label in expected.labels]
     if [one["label"] for one in columns] != labels:
         yield "has other columns"
         return
     told = zip(*(one[part] for one in columns for part in ("values", "states")), strict=True)
-    if dict(zip(content["codes"], told, strict=True)) != expected.scaled:
+    found = list(zip(content["codes"], told, strict=True))
+    if len(found) != len(expected.scaled) or dict(found) != expected.scaled:
         yield "does not hold the published values"
     shapes = [[np.array(ring).reshape(-1, 2) for ring in own] for own in content["rings"]]
     if content["squares"] is not None:

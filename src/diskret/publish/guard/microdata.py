@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from diskret.errors import InputError, VerificationError
+from diskret.io.categories import is_text
 from diskret.io.code_book import CodeBook
 from diskret.io.data_file import DataFile
 from diskret.io.files import read_plain_parquet
@@ -29,6 +30,14 @@ from diskret.publish.contract import NEEDED, Records
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
 
+_KINDS = (
+    is_text,
+    pa.types.is_boolean,
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_temporal,
+)
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?")
 #: What the names of public files may end with, after the name of the microdata.
 MICRODATA_ENDINGS = (".csv", ".parquet", ".dta", ".sav", ".xpt", ".html", CERTIFICATE)
@@ -138,15 +147,22 @@ def _parquet(path: Path, records: pa.Table) -> Iterator[str]:
         yield str(error)
         return
     schema = pa.schema([field.remove_metadata() for field in records.schema])
-    if any(field.metadata and set(field.metadata) - {b"PARQUET:field_id"} for field in read.schema):
-        yield f"{path.name} holds metadata of columns"
     if read.column_names == schema.names:
+        # Parquet has fewer types of text, and of times, than Arrow
+        kinds, certified = (list(map(_kind, of.types)) for of in (read.schema, schema))
         try:
             read = read.cast(schema)
         except pa.ArrowException:
+            kinds = []
+        if kinds != certified:
             yield f"{path.name} holds other types"
             return
     yield from _differences(path.name, read, records)
+
+
+def _kind(kind: pa.DataType) -> list[bool]:
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return [of_kind(plain) for of_kind in _KINDS]
 
 
 def _statistical(path: Path, public: Records) -> Iterator[str]:
@@ -178,7 +194,7 @@ def _statistical(path: Path, public: Records) -> Iterator[str]:
         mine, theirs = (_canonical(one, numbers) for one in (records.column(name), found))
         if mine != theirs:
             yield f"{path.name} holds other values of {name!r}"
-        there = {text for text in map(_as_code, mine) if text is not None}
+        there = {*map(_as_code, mine)}
         there |= set() if reasons is None else {text for text in _texts(reasons) if text}
         known = allowed.values.get(name, {})
         if any(known.get(c) != text or c not in there for c, text in _labels(book, name)):

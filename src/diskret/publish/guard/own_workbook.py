@@ -294,7 +294,7 @@ def _legend(
 ) -> Iterator[str]:
     symbols = dict[str, str]()
     for number, row in SheetRows(archive, _sheet(1)):
-        if number > 1 and number == len(symbols) + 2:
+        if number == len(symbols) + 2:
             symbols[row.get(0, Cell()).text] = row.get(1, Cell()).text
     hidden, empty = int(published.suppressed.sum()), int(published.empty.sum())
     about = {

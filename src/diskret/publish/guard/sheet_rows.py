@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -134,7 +133,6 @@ class _Reader:
         self.problems |= dict.fromkeys(problems)
 
 
-@cache
 def _column(letters: str) -> int:
     number = 0
     for letter in letters:

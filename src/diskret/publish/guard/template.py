@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -99,21 +99,15 @@ def _replaced(text: str, there: float | str | None, texts: frozenset[str]) -> bo
     return found is not None and all(part in texts for part in found.groups())
 
 
-def _published(table: Published) -> np.ndarray:
-    """The scaled values that may be seen, sorted; 0 for cells in which there is nothing."""
+def _published(table: Published) -> frozenset[int]:
+    """The scaled values that may be seen; 0 for cells in which there is nothing."""
     shown = np.where(table.empty, 0, table.value)[~table.suppressed]
-    return np.unique(shown)
+    return frozenset(shown.tolist())
 
 
-def _is_published(text: str, tables: Sequence[tuple[int, np.ndarray]]) -> bool:
+def _is_published(text: str, tables: Sequence[tuple[int, Collection[int]]]) -> bool:
     try:
         number = Decimal(text)
-    except InvalidOperation:
+        return any(number.scaleb(decimals) in values for decimals, values in tables)
+    except ArithmeticError:  # beyond all exponents
         return False
-    for decimals, values in tables:
-        scaled = number.scaleb(decimals)
-        if scaled == scaled.to_integral_value() and abs(scaled) < 2**63:
-            at = int(np.searchsorted(values, int(scaled)))
-            if at < len(values) and int(values[at]) == int(scaled):
-                return True
-    return False

@@ -302,8 +302,6 @@ def element_problems(
         printing = attributes.get("name") in ("_xlnm.Print_Area", "_xlnm.Print_Titles")
         if not printing or not all(_RANGE.fullmatch(area.strip()) for area in text.split(",")):
             yield f"the name {attributes.get('name')!r}"
-    if tag == "Relationship" and "TargetMode" in attributes:
-        yield f"a link elsewhere ({part})"
 
 
 def _shows_figures(code: str) -> bool:
@@ -335,12 +333,15 @@ def _sheet(root: ElementTree.Element, shared: Sequence[str], used: set[int]) -> 
     for cell in (element for element in root.iter() if tag_of(element) == "c"):
         where, kind = str(cell.get("r")), cell.get("t", "n")
         looks[where] = cell.get("s", "")
-        value = next((part.text or "" for part in cell if tag_of(part) == "v"), "")
+        made_of = [tag_of(part) for part in cell]
+        if made_of not in ([], ["is" if kind == "inlineStr" else "v"]):
+            raise ValueError(f"the cell {where} holds more than it shows")
+        value = "".join(part.text or "" for part in cell)
         if kind == "s":
             used.add(int(value))
             cells[where] = shared[int(value)]
         elif kind == "inlineStr":
-            cells[where] = "".join(_shown(part) for part in cell if tag_of(part) == "is")
+            cells[where] = "".join(map(_shown, cell))
         elif kind == "n":
             if value:
                 cells[where], exact[where] = float(value), value
@@ -352,11 +353,9 @@ def _sheet(root: ElementTree.Element, shared: Sequence[str], used: set[int]) -> 
 
 def _shown(item: ElementTree.Element) -> str:
     """The text of a string, plain or in parts of different looks."""
-    own = [part.text or "" for part in item if tag_of(part) == "t"]
-    runs = [
-        part.text or "" for run in item if tag_of(run) == "r" for part in run if tag_of(part) == "t"
-    ]
-    return "".join(own + runs).replace("\r\n", "\n")
+    parts = [item, *(part for part in item if tag_of(part) == "r")]
+    texts = [part.text or "" for of in parts for part in of if tag_of(part) == "t"]
+    return "".join(texts).replace("\r\n", "\n")
 
 
 def _said(archive: zipfile.ZipFile, part: str) -> set[str]:

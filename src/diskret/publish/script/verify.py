@@ -106,12 +106,12 @@ def read_certificate(path):
     family, name = json.loads(path.read_bytes())["family"], path.name.removesuffix(CERTIFICATE)
     require(family in KEYS, f"{path.name}: is of no known family")
     said = read_json(path, NEEDED + KEYS[family], "certificate", name)
-    require(said.get("attacker", "outsider") in ("outsider", "informed", "contributor"), name)
     inputs = "records released" if "columns" in said else "table?"
     marks = chain(said["files"].values(), has_keys(said["inputs"], inputs, f"{path.name}, inputs").values())
-    right = all(re.fullmatch("[0-9a-f]{64}", mark) for mark in marks)
+    right = all(re.fullmatch("[0-9a-f]{64}", mark) for mark in marks) and said.get("outer_intervals", 1) > 0
+    right = right and said.get("attacker", "outsider") in ("outsider", "informed", "contributor")
     right = right and re.fullmatch(r"diskret [0-9][0-9a-z.+]{,40}", said["software"])
-    require(right, f"{path.name}: lists what is no digest, or names no release of diskret")
+    require(right, f"{path.name}: lists what is no digest, or names no attack or no release of diskret")
     for key in ("claimed", "not_claimed"):
         both = has_keys(said[key], "en de", f"{path.name}, {key}")
         require(len(both["en"]) == len(both["de"]), f"{path.name}: {key} differs by language")
@@ -476,10 +476,10 @@ def check_hidden(names, tables, certificates, wanted):
             if not possible[at]:
                 UNCHECKED[f"what more than {MOST} cells with equations tell"].append(called)
                 continue
-            value = found.value[at]
-            known = possible[at].interval(at) if value is None else (value, value)
+            known = possible[at].interval(at) if (value := found.value[at]) is None else (value, value)
             ends = tuple(None if end is None else end * 10**table.decimals for end in ends)
-            require(None in known or known[0] < known[1], f"{called}: is known exactly")
+            wide = (None in of or of[1] - of[0] >= n for of, n in ((known, table.rounding), (ends, 0)))
+            require(all(wide), f"{called}: is known exactly")
             sides = zip((-1, 1), *((ends, known) if outer else (known, ends)))
             inside = all(o is None or (e is not None and s * e <= s * o) for s, o, e in sides)
             right = inside if outer or not exact else ends == known

@@ -78,7 +78,7 @@ def _verify(public: Path, name: str, certificate: Mapping[str, Any]) -> Outline:
         )
     if isinstance(published, Published):
         if "base" in shown:
-            _check_base(published, shown["base"], shown.get("method"))
+            _check_base(published, shown["base"], shown["method"])
         if shown.get("additive"):
             _check_additive(published)
     return published
@@ -134,13 +134,11 @@ def _check_additive(published: Published) -> None:
         ) from None
 
 
-def _check_base(published: Published, base: object, method: object) -> None:
+def _check_base(published: Published, base: float, method: str) -> None:
     """Values are multiples; where only small ones were rounded, at least those below the base."""
     try:
-        if not isinstance(base, (int, float)):
-            raise InputError(f"the base is {base!r}")
         unit = scaled_unit(base, published.decimals, published.measure)
-        shown = published.value[~(published.suppressed | published.empty)]
+        shown = published.value.ravel()  # 0 where nothing is shown
         if method == "small_counts":
             shown = shown[np.abs(shown) < unit]
         check_multiples(shown, unit, published.measure, published.decimals)

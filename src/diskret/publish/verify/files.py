@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import Any, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from diskret.attack.microdata.said import told_weights_and_order
 from diskret.errors import InputError, VerificationError
 from diskret.publish.contract import software
 from diskret.publish.digests import SIGNED, is_lock
@@ -56,6 +59,7 @@ Write = Callable[[Path, str, str], None]
 
 _HEAD = re.compile(r'<!DOCTYPE html>\n<html lang="(en|de)">')
 _TITLE = re.compile(r"<h1>([^<>]*)</h1>")
+_MARKUP = re.compile(r"<style>[^<]*</style>|<[^>]*>")
 _MOST_SYMBOLS = 8
 
 _TYPES: Mapping[str, pa.DataType] = {
@@ -110,28 +114,53 @@ def check_text_columns(public: Path, name: str, text: pa.Table, decimals: dict[s
 def check_page(path: Path, certificate: Mapping[str, Any], write: Write) -> str:
     """Compare a page with the one that is written again.
 
-    Returns a remark if it was made by another release of the software, whose pages may look
-    otherwise: then it is only checked that it holds nothing but visible text.
+    Of a page of another release of the software, which may look otherwise, only numbers and what
+    the certificate says are compared; then a remark is returned.
     """
     if not path.exists():
         return ""
     refuse(page_problems(path))
-    if certificate.get("software") != software():
-        return f"; {path.name} not compared, because it was made with {certificate['software']}"
     text = path.read_text(encoding="utf-8")
+    again, language = _written_again(path.name, text, write)
+    if again == text:
+        return ""
+    shown, said = _shown(text), (certificate[key] for key in ("claimed", "not_claimed"))
+    if (
+        certificate["software"] == software()
+        or _numbers(text) - _numbers(again)
+        or not all(line in shown for both in said for line in both[language])
+    ):
+        raise VerificationError(
+            f"{path.name} does not show what is published and certified, or shows more"
+        )
+    return (
+        f"; of {path.name} only numbers and what the certificate says were compared, because it "
+        f"was made with {certificate['software']}"
+    )
+
+
+def _written_again(name: str, text: str, write: Write) -> tuple[str, str]:
+    """A page as it is written now, with the title of the other, and its language."""
     head, title = _HEAD.match(text), _TITLE.search(text)
     with TemporaryDirectory() as private:
-        again = Path(private) / path.name
+        again = Path(private) / name
         try:
             if head is not None and title is not None:
                 write(again, html.unescape(title[1]), head[1])
+                return again.read_text(encoding="utf-8"), head[1]
         except (InputError, KeyError, TypeError, ValueError, IndexError):
             pass
-        if not again.exists() or again.read_text(encoding="utf-8") != text:
-            raise VerificationError(
-                f"{path.name} does not show what is published and certified, or shows more"
-            )
-    return ""
+    raise VerificationError(f"{name} is no page that is written of what is published and certified")
+
+
+def _shown(page: str) -> str:
+    """The text that a page shows to readers."""
+    return html.unescape(_MARKUP.sub(" ", page))
+
+
+def _numbers(page: str) -> Counter[str]:
+    """The numbers that a page shows, and how often."""
+    return Counter(re.findall(r"\d+", _shown(page)))
 
 
 def before_page(certificate: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -186,7 +215,7 @@ def _of_workbook(path: Path, published: Published) -> list[str]:
     def write(folder: Path) -> Iterator[Path]:
         language, title, symbols = _looks(path, published)
         again = folder / path.name
-        for one, dotted in product(symbols, (False, True) if language == "de" else (False,)):
+        for one, dotted in product(symbols, (False, True)):
             write_xlsx(published, again, title=title, language=language, symbols=one, dotted=dotted)
             yield again
 
@@ -241,10 +270,8 @@ def _symbol_sets(symbols: Mapping[str, str], language: str) -> Iterator[SymbolSe
         return
     both = {"en": dict(symbols), "de": dict(symbols)}
     for hidden, nothing in permutations(symbols, 2):
-        try:
+        with suppress(InputError):
             yield SymbolSet("own", hidden, nothing, both)
-        except InputError:
-            continue
 
 
 # ── the page beside released microdata ───────────────────────────────────────────────
@@ -266,14 +293,14 @@ def check_microdata_page(
     def write(path: Path, title: str, language: str) -> None:
         words = table_words(language, "report", "microdata_report")
         items = [html.unescape(item) for item in _ITEM.findall(text)]
-        paragraph = f"<p>{html.escape(words['order shuffled'], quote=False)}</p>"
+        weight, shuffled = told_weights_and_order(certificate["not_claimed"])
         shown = Outline(
             name=name,
             records=records.num_rows,
             variables=tuple(_page_variables(text, records, typed, words)),
             families=dict(_page_families(items, records.column_names, words)),
-            weight=words["use weight"] in items,
-            shuffled=paragraph in text,
+            weight=weight,
+            shuffled=shuffled,
         )
         before = before_page(certificate, name)
         write_public_microdata_report(shown, before, path, title=title, language=language)
@@ -285,7 +312,7 @@ def _page_families(
     items: list[str], columns: list[str], words: Mapping[str, str]
 ) -> Iterator[tuple[Family, tuple[str, ...]]]:
     """The kinds of methods that a page names, with names of columns and nothing else."""
-    several = "|".join(map(re.escape, sorted(columns, key=len, reverse=True)))
+    several = "|".join(map(re.escape, columns))
     names = re.compile(rf"(?:{several})(?:, (?:{several}))*")
     for item in items:
         for family in get_args(Family):
@@ -318,6 +345,6 @@ def _from_text(name: str, text: pa.ChunkedArray, kind: Kind) -> Variable:
         raise VerificationError(f"{name} does not hold what the page says it does") from None
     ordered = there.take(order).to_pylist()
     found = Variable(name, kind, len(ordered), text.null_count)
-    if kind != "logical" and len(ordered) > LISTED:
+    if len(ordered) > LISTED:
         return replace(found, ends=(ordered[0], ordered[-1]))
-    return replace(found, listed=tuple(ordered) if len(ordered) <= LISTED else ())
+    return replace(found, listed=tuple(ordered))

@@ -232,14 +232,14 @@ def _verify_script(public: Path, certificates: Mapping[str, Mapping[str, Any]]) 
     path = public / SCRIPT
     if not path.exists() or is_script(path):
         return []
-    if all(content["software"] == software() for content in certificates.values()):
+    if any(content["software"] == software() for content in certificates.values()):
         raise VerificationError(
             f"{path} is not the program that diskret puts beside a release; do not run it, and get "
             "it anew with diskret verify-script"
         )
     return [
         f"{SCRIPT}: file unchanged; not compared, because another version of diskret wrote it; "
-        "diskret verify-script gives that of this version"
+        "run that of this version instead, which diskret verify-script gives"
     ]
 
 

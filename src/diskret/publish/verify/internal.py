@@ -63,9 +63,10 @@ def verify_internal(
     examination = read_witnesses(folder / f"{inside[0].table.name}.witnesses.npz", known)
     if examination is not None:
         _check_proof(publication, inside, examination)
-        _check_sums(publication, inside, examination)
-        if any(own.unsafe is not None for own in inside):
-            _check_insiders(publication, inside, examination, folder, keys)
+        unsafe = [own.unsafe for own in inside if own.unsafe is not None]
+        if unsafe:  # all of them were attacked in the same way
+            _check_sums(publication, inside, unsafe, examination)
+            _check_insiders(publication, inside, unsafe, examination, folder, keys)
         for own in inside:
             _check_rests(folder, publication, own)
     lines: list[str] = []
@@ -126,16 +127,15 @@ def _check_proof(
 def _check_sums(
     publication: Publication,
     inside: Sequence[_Inside],
+    unsafe: Sequence[UnsafeSums],
     examination: Examination,
 ) -> None:
     """Refuse sums of suppressed cells that no witness shows to be uncertain enough."""
     cells = int(publication.starts[-1])
     values = np.concatenate([own.value for own in inside])
     original = np.append(values, np.zeros(cells - len(values), dtype=np.int64))
-    for own, start in zip(inside, publication.starts.tolist(), strict=False):
-        if own.unsafe is None:
-            continue
-        missed = unmet_sums(examination, own.unsafe.among(start, cells), original)
+    for own, sums, start in zip(inside, unsafe, publication.starts.tolist(), strict=False):
+        missed = unmet_sums(examination, sums.among(start, cells), original)
         if missed.any():
             raise VerificationError(
                 f"{own.table.name}: the witnesses do not prove the requirements of "
@@ -146,6 +146,7 @@ def _check_sums(
 def _check_insiders(
     publication: Publication,
     inside: Sequence[_Inside],
+    unsafe: Sequence[UnsafeSums],
     examination: Examination,
     folder: Path,
     keys: SecretKeys | None,
@@ -153,7 +154,7 @@ def _check_insiders(
     """Refuse what contributors could tell who know what is theirs; all of them are gone through."""
     insiders, truth = read_insiders(publication, folder, keys)
     cell, _ = unknown_cells(publication)
-    _check_targets(publication, inside, insiders, cell)
+    _check_targets(publication, inside, unsafe, insiders, cell)
     own = int(publication.starts[len(publication.own)])
     original = np.zeros(int(publication.starts[-1]), dtype=np.int64)
     seen = cell < len(original)
@@ -173,6 +174,7 @@ def _check_insiders(
 def _check_targets(
     publication: Publication,
     inside: Sequence[_Inside],
+    unsafe: Sequence[UnsafeSums],
     insiders: Insiders,
     cell: NDArray[np.int64],
 ) -> None:
@@ -182,12 +184,10 @@ def _check_targets(
     named = [tuple(sorted(row.tolist())) for row in rows]
     # cells and sums stand before rests, which may be all that is left of one hidden cell
     asked = dict(reversed([*zip(named, levels, strict=False)]))
-    for own, start in zip(inside, publication.starts.tolist(), strict=False):
-        needs, sums = own.requirements, own.unsafe
+    for own, sums, start in zip(inside, unsafe, publication.starts.tolist(), strict=False):
+        needs = own.requirements
         wanted = [(start + c,) for c in needs.cell.tolist()]
         owed = [*zip(needs.lower.tolist(), needs.upper.tolist(), strict=True)]
-        if sums is None:
-            continue
         parts = np.split(start + sums.member.indices, sums.member.indptr[1:-1])
         wanted += [tuple(sorted(part.tolist())) for part in parts[: len(sums)]]
         owed += zip(sums.lower.tolist(), sums.upper.tolist(), strict=True)

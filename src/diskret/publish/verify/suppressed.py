@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from diskret.attack import (
     Attacker,
@@ -17,8 +20,7 @@ from diskret.attack import (
     overlapping,
 )
 from diskret.attack.all_cells import all_cells
-from diskret.attack.attack_equations import known_beforehand
-from diskret.attack.certificate import TIES, outer_intervals, refined_to
+from diskret.attack.certificate import TIES, least_width, outer_intervals, refined_to
 from diskret.attack.statements import Scope, claimed, different_variables, not_claimed
 from diskret.errors import VerificationError
 from diskret.progress import Progress
@@ -41,12 +43,8 @@ def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
     for names in _together(certificates):
         group = _read(place.public, names, [certificates[name] for name in names], place.releases)
         publication = group.publication
-        if group.missing:
-            # what is there must not contradict itself, whatever else was published
-            known_beforehand(publication, Attacker(), None)
-            _check_texts(group)
-        else:
-            _verify_public(group, place.progress)
+        _verify_public(group, place.progress)
+        if not group.missing:
             suppressed += sum(int(table.suppressed.sum()) for table in publication.own)
         groups.append(publication)
         lines += _confirmed(place.public, group)
@@ -104,8 +102,8 @@ def _confirmed(public: Path, group: _Group) -> list[str]:
         lines.append(
             f"{table.name}: files unchanged; "
             + (
-                "not attacked again, because tables of earlier releases that were attacked "
-                "with it are not among those given: " + ", ".join(missing[:_EXAMPLES])
+                "intervals not confirmed, but attacked without tables of earlier releases that "
+                "were attacked with it and are not given: " + ", ".join(missing[:_EXAMPLES])
                 if missing
                 else f"intervals of {int(table.suppressed.sum()):,} suppressed cells "
                 f"confirmed{with_}"
@@ -147,6 +145,10 @@ def _read(
         raise VerificationError(
             f"the certificates of {', '.join(names)} do not name the same earlier releases"
         )
+    if len({certificate["attacker"] for certificate in certificates}) > 1:
+        raise VerificationError(
+            f"the certificates of {', '.join(names)} do not name the same attacker"
+        )
     found, beside, missing = published_in(releases) if named else {}, [], []
     tables = list(own.tables)
     try:
@@ -165,47 +167,67 @@ def _read(
     return _Group(Publication(tuple(tables), own.sums, tuple(beside)), certificates, missing)
 
 
-def _check_texts(group: _Group) -> None:
-    """Check what can be checked without the earlier releases: what is and is not claimed."""
-    for table, certificate in group.tables:
-        outer = certificate.get("outer_intervals") or 0
-        quick = bool(certificate.get("single_equations"))
-        fits = _texts_fit(certificate, group.publication, outer, quick, group.earlier)
-        if not fits or certificate.get("refined_to") not in TIES:
-            raise _changed(table)
-
-
-def _changed(table: Published) -> VerificationError:
-    return VerificationError(
-        f"{table.name}: the certificate does not say what is and is not claimed of this "
-        "table as it was written; its text was changed"
-    )
-
-
 def _verify_public(group: _Group, progress: Progress) -> None:
     publication = group.publication
     # how much was told depends on the time that the office had, which the certificate says
     quick = any(certificate.get("single_equations") for _, certificate in group.tables)
     found = examine(publication, Attacker(), progress=progress, quick=quick)
     for (table, certificate), own in zip(group.tables, found.of_tables(publication), strict=False):
-        if interval_columns(table, own) != certificate.get("intervals"):
+        told, stated = interval_columns(table, own), certificate["intervals"]
+        narrower = group.missing and _within(stated, told, bool(certificate.get("outer_intervals")))
+        if told != stated and not narrower:
             raise VerificationError(
                 f"{table.name}: an attack on the published table gives other intervals than the "
                 "certificate states; the table or the certificate was changed"
             )
-        if not _says(certificate, publication, own):
-            raise _changed(table)
+        slack = 1e-6 + 1e-12 * np.abs(own.upper)  # of the solver
+        if np.any(own.upper - own.lower < least_width(table) - slack):
+            raise VerificationError(
+                f"{table.name}: a suppressed cell can be computed from what is published, and the "
+                "certificate claims that none can"
+            )
+        if not _says(certificate, group, own):
+            raise VerificationError(
+                f"{table.name}: the certificate does not say what is and is not claimed of this "
+                "table as it was written; its text was changed"
+            )
 
 
-def _says(certificate: Mapping[str, Any], publication: Publication, found: Examination) -> bool:
+def _within(stated: Mapping[str, Any], told: Mapping[str, Any], outer: bool) -> bool:
+    """Whether intervals are of the same cells, and no wider where more tables tell more.
+
+    `outer`: those stated are bounds of the true ones, which may be wider than what is told here.
+    """
+    ends = {"lower": -math.inf, "upper": math.inf}
+    cells = [{key: of[key] for key in of.keys() - ends.keys()} for of in (told, stated)]
+    if cells[0] != cells[1] or not ends.keys() <= stated.keys():
+        return False
+    (least, most), (lower, upper) = (
+        [[side if end is None else end for end in of[key]] for key, side in ends.items()]
+        for of in (told, stated)
+    )
+    return len(least) == len(lower) == len(upper) and all(
+        low <= high and (outer or (a <= low and high <= b))
+        for a, low, high, b in zip(least, lower, upper, most, strict=True)
+    )
+
+
+def _says(certificate: Mapping[str, Any], group: _Group, found: Examination) -> bool:
     """Whether the texts of a certificate are those that belong to what was published."""
+    publication = group.publication
+    outer, quick = certificate.get("outer_intervals"), certificate.get("single_equations")
+    if group.missing:  # these tell how far the attack got, and how the tables are tied
+        some = outer is not None and 1 <= outer <= len(found.cell)
+        fits = quick in (None, True) if some else outer is quick is None
+        tied = TIES
+    else:
+        told = outer_intervals(found)
+        fits = (outer, quick) == (told.get("outer_intervals"), told.get("single_equations"))
+        tied = (refined_to(publication),)
     return (
-        _texts_fit(certificate, publication, found.outer, found.quick, len(publication.beside))
-        and all(
-            certificate.get(key) == outer_intervals(found).get(key)
-            for key in ("outer_intervals", "single_equations")
-        )
-        and certificate.get("refined_to") == refined_to(publication)
+        fits
+        and certificate.get("refined_to") in tied
+        and _texts_fit(certificate, publication, outer or 0, bool(quick), group.earlier)
     )
 
 
