@@ -16,6 +16,7 @@ from diskret.attack.earlier_tables import (
     unclaimed_cells,
     with_own_hidden,
 )
+from diskret.attack.examine import intervals
 from diskret.attack.knowledge import attacker_bounds
 from diskret.errors import InputError
 from diskret.tables import Dimension, Earlier, Outline, Published
@@ -95,8 +96,17 @@ def test_bounds_by_table_are_about_that_table():
     assert (both.about("u").lower, both.about("u").upper) == (2, None)
     assert both.about("t").relative == 5 and both.about("t").zeros_known
     assert Attacker(lower=frame).about("t").lower is frame
+    named_so = {"lower": pa.table({"region": ["N"], "lower": [1]})}
+    assert Attacker(lower=named_so).about("lower").lower is named_so["lower"]
+    assert Attacker(lower=named_so).about("t").lower is None
     earlier = both.about_earlier()
     assert earlier.lower is earlier.upper is earlier.relative is None and earlier.zeros_known
+
+
+def test_bounds_of_a_table_that_is_not_there_are_refused():
+    one = shown(1, 2)
+    with pytest.raises(InputError, match=f"not there: 'tabel'; the tables are '{one.name}'"):
+        intervals(one, Attacker(upper={"tabel": pa.table({"region": ["N"], "upper": [1]})}))
 
 
 # ── bounds ───────────────────────────────────────────────────────────────────────────

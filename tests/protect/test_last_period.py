@@ -220,7 +220,7 @@ def test_callables_and_frames_as_bounds_are_checked_alike():
         ),
         (
             lambda: protected(dk.Attacker.around({"other": before()}, 20)),
-            "1 tables that are not protected here: 'other'; the tables are 'sales'",
+            "1 tables that are not there: 'other'; the tables are 'sales'",
         ),
     ],
 )  # fmt: skip

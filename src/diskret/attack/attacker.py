@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -10,6 +10,9 @@ from diskret.attack.prior import bounds_around
 from diskret.errors import InputError
 from diskret.parameters import Declared, Percent, Whole, reading
 from diskret.texts import Figure, words_in
+
+#: Names that are told in an error, at most.
+_EXAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -126,11 +129,25 @@ class Attacker(Declared):
     def about(self, name: str) -> Attacker:
         """The same attacker with the bounds for one table, where they differ by table."""
 
-        def pick(bounds: Any, side: str) -> Any:
-            by_table = isinstance(bounds, Mapping) and side not in bounds
-            return bounds.get(name) if by_table else bounds
+        def pick(side: str) -> Any:
+            bounds = getattr(self, side)
+            return bounds.get(name) if _by_table(bounds, side) else bounds
 
-        return replace(self, lower=pick(self.lower, "lower"), upper=pick(self.upper, "upper"))
+        return replace(self, lower=pick("lower"), upper=pick("upper"))
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse bounds for a table that is not among those with these names."""
+        for side in ("lower", "upper"):
+            bounds = getattr(self, side)
+            if not _by_table(bounds, side):
+                continue
+            unknown = [str(name) for name in bounds if name not in names]
+            if unknown:
+                raise InputError(
+                    f"the attacker's {side} bounds are for {len(unknown)} tables that are not "
+                    f"there: {', '.join(map(repr, unknown[:_EXAMPLES]))}; the tables are "
+                    f"{', '.join(map(repr, names))}"
+                )
 
     def about_earlier(self) -> Attacker:
         """The same attacker about tables published before, without bounds known a priori."""
@@ -186,6 +203,18 @@ class Attacker(Declared):
             if self.mistaken == "drop":
                 parts.append(words["mistaken"])
         return ", ".join(parts) + "."
+
+
+def _by_table(bounds: Any, side: str) -> bool:
+    """Whether bounds are a mapping from names of tables, and no frame that is one of columns.
+
+    A table may have the name of the column.
+    """
+    if not isinstance(bounds, Mapping):
+        return False
+    of_side = bounds.get(side)
+    framed = any(hasattr(of_side, name) for name in ("columns", "column_names"))
+    return side not in bounds or callable(of_side) or isinstance(of_side, Mapping) or framed
 
 
 def _percent_of_last_period(bounds: Any) -> float | None:

@@ -120,7 +120,9 @@ def intervals(
         Published values and bounds that no table can satisfy.
     """
     _check_published(published)
-    examination = examine(published, attacker or Attacker(), progress=progress, original=original)
+    attacker = attacker or Attacker()
+    attacker.check_names([published.name])
+    examination = examine(published, attacker, progress=progress, original=original)
     return from_arrow(interval_frame(published, examination), kind)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,20 +53,6 @@ def _sums_of_units(table: Table) -> bool:
 
 
 _EXAMPLES = 5
-
-
-def check_names(attacker: Attacker, names: Sequence[str]) -> None:
-    """Refuse bounds for a table that is not there."""
-    for side in ("lower", "upper"):
-        bounds = getattr(attacker, side)
-        if isinstance(bounds, Mapping) and side not in bounds:
-            unknown = [str(name) for name in bounds if name not in names]
-            if unknown:
-                raise InputError(
-                    f"the attacker's {side} bounds are for {len(unknown)} tables that are not "
-                    f"protected here: {', '.join(map(repr, unknown[:_EXAMPLES]))}; the tables are "
-                    f"{', '.join(map(repr, names))}"
-                )
 
 
 def check_bounds(

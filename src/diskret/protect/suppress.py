@@ -16,7 +16,7 @@ from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import Asked, checked_tables, for_each, rules_for, tables_to_protect
-from diskret.protect.attackers import check_names, default_attacker
+from diskret.protect.attackers import default_attacker
 from diskret.protect.earlier_tables import Group, groups
 from diskret.protect.linked import default_names, known_empty, linked
 from diskret.protect.plan import Cost, TableToProtect
@@ -257,7 +257,7 @@ def suppress_tables(
         check_judged([one.rule for one in given], [one.table for one in given])
         given = [replace(one, rule=against(one.rule, whom.coalition)) for one in given]
     asked = tables_to_protect(given)
-    check_names(whom or Attacker(), [one.name for one in asked])
+    (whom or Attacker()).check_names([one.name for one in asked])
     options = Options(
         _method(method),
         whom or Attacker(),
