@@ -1,13 +1,13 @@
 """The tabulation service under load, over HTTP.
 
 python benchmarks/serve.py [records …] [--ledger postgresql://user@host/database]
-                           [--processes 2] [--seconds 10] [--soak MINUTES] [--rate 50]
+                           [--processes 2] [--seconds 10] [--soak MINUTES] [--rate 50] [--new 60]
 
 For each number of made-up people (1,000,000 and 10,000,000 if none is said): the first answer to
 tables of five variables, warm tables as fast as they come and at 200 a second, 1,000 users at
 once, and a kill in the middle of writing. The load comes from a process of its own, whose processor
 time is shown apart (`_serve_load.py`). With ``--soak`` only that: for so many minutes questions at
-a rate, a quarter of them for tables that are new in that minute (60, each for several users), and
+a rate, a quarter of them for tables that are new in that minute (`--new`, for several users each), and
 each minute the memory of the service and the size of its journal.
 """
 
@@ -273,7 +273,7 @@ def soak(services: Sequence[Running], tokens: Sequence[str], folder: Path, given
     draw, known = random.Random(3), warm(40)
     print(f"  memory {', '.join(f'{one.megabytes:,.1f} MB' for one in services)}", flush=True)
     for minute in count(1):
-        questions = known * 5 + [fresh(draw) for _ in range(60)]
+        questions = known * 5 + [fresh(draw) for _ in range(given.new)]
         under_load(
             f"minute {minute}", services, do="steady", seed=minute, rate=given.rate, connections=20,
             tokens=tokens[:20], questions=questions, seconds=min(60, minutes * 60),
@@ -322,6 +322,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--soak", type=float, default=0)
+    parser.add_argument("--new", type=int, default=60, help="new tables a minute of a soak")
     parser.add_argument("--rate", type=float, default=50)
     given = parser.parse_args()
     for records in given.records:
