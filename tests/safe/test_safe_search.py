@@ -96,7 +96,7 @@ def test_longer_searches_deviate_less_and_new_combinations_help():
     off = {options: file.trace[-1][1:] for options, file in found.items()}
     assert off[False, 300] < off[False, 60]
     assert off[True, 300] < off[True, 60]
-    assert off[True, 60] < off[False, 60]
+    assert off[True, 60][1] < off[False, 60][1]
     last = found[True, 60].trace[-1]
     assert last[0] == sum(found[True, 60].sweeps) == 60
     assert len(found[True, 60].trace) == 1 + STAGES
