@@ -7,8 +7,8 @@ For each number of made-up people (1,000,000 and 10,000,000 if none is said): th
 tables of five variables, warm tables as fast as they come and at 200 a second, 1,000 users at
 once, and a kill in the middle of writing. The load comes from a process of its own, whose processor
 time is shown apart (`_serve_load.py`). With ``--soak`` only that: for so many minutes questions at
-a rate, a quarter of them for tables that are new in that minute (`--new`, for several users each), and
-each minute the memory of the service and the size of its journal.
+a rate, a quarter of them for tables that are new in that minute (`--new`, for several users each),
+and each minute the memory of the service and the size of its journal.
 """
 
 from __future__ import annotations

@@ -83,6 +83,7 @@ def main() -> None:
         print(f"a page reaches the disk: {disk(Path(folder)):.1f} ms")
         for askers in (1, 8, 40):
             print(f"{askers} at the same time: {counted(allowance, askers):.1f} ms for a table")
+        taken = 0.0
         for _ in range(25):
             for _ in range(10_000):
                 journal.gather("answered", "somebody", family())

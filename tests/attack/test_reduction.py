@@ -52,8 +52,8 @@ def narrowed(matrix, right, lower, upper):
                 most = [b * x if x is not None else None for b, j in others
                         for x in [(old[1] if b > 0 else old[0])[j]]]  # fmt: skip
                 # a · x lies between these
-                top = None if None in least else c - sum(least)
-                bottom = None if None in most else c - sum(most)
+                top = None if None in least else c - sum(filter(None, least))
+                bottom = None if None in most else c - sum(filter(None, most))
                 if a < 0:
                     top, bottom, a = (
                         None if bottom is None else -bottom, None if top is None else -top, -a

@@ -207,7 +207,7 @@ def test_contributors_keep_their_cells_where_tables_stand_elsewhere():
     third = one_way("z", [1, 3, 4], {})
     before = Publication((first, second, third))
     now = Publication((one_way("y", [0, 2, 3, 4], {"g": "1"}), one_way("w", [1, 2], {}), first))
-    cell, free = unknown_cells(before)
+    cell, _ = unknown_cells(before)
     place, free_now = unknown_cells(now)
     draw = np.random.default_rng(1)
     k = len(cell)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ YEARS = SideBySide(
 #: Of one measure there is nothing in the one year, of the other in the other.
 GAPS = SideBySide("gaps", (YEARS.parts[0], YEARS.parts[3]))
 ALONE = SideBySide("alone", YEARS.parts[:1])
-SHOWN = {
+SHOWN: dict[str, Any] = {
     "table": TABLE, "plain": a_table(), "index": INDEX, "beside": BESIDE, "years": YEARS,
     "gaps": GAPS, "alone": ALONE,
 }  # fmt: skip
@@ -59,7 +60,7 @@ def same_labels():
     return replace(table, dimensions=(region, table.dimensions[1]))
 
 
-ALL = {
+ALL: dict[str, Any] = {
     **HONEST,
     **SHOWN,
     "labels that are the same": same_labels,
@@ -330,12 +331,13 @@ def test_of_what_is_not_there_nothing_is_told(files, tmp_path):
 
 @pytest.mark.parametrize("kind", ["years", "alone"])
 def test_notes_say_of_which_table_they_are(files, kind, tmp_path):
+    parts = SHOWN[kind].parts
     content = json.loads((files / f"{kind}.jsonstat.json").read_text("utf-8"))
     before = [note.partition(": ")[0] for note in content.get("note", [])]
-    assert {*before} <= {part.name for part in SHOWN[kind].parts}
+    assert {*before} <= {part.name for part in parts}
     found = changed(files, kind, "jsonstat", put("note", ["Period: 2024"]), tmp_path)
     assert found == [f"{kind}.jsonstat.json holds a note that says more than the table"]
-    named = put("note", [f"{SHOWN[kind].parts[0].name}: Period: 2024"])
+    named = put("note", [f"{parts[0].name}: Period: 2024"])
     assert changed(files, kind, "jsonstat", named, tmp_path) == []
 
 

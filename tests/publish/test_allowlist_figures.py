@@ -111,7 +111,7 @@ def test_no_other_figure_may_leave(kind, tmp_path):
     path = tmp_path / "f.csv"
     rows = [[*row.values()] for row in derived_text(figure).to_pylist()]
     for at, row in enumerate(rows):
-        for text, status in neighbours(*row[-2:], figure.decimals):
+        for text, status in neighbours(row[-2], row[-1], figure.decimals):
             with_rows(path, [*rows[:at], [*row[:-2], text, status], *rows[at + 1 :]])
             assert problems(figure, tmp_path) == [
                 "f.csv holds 1 figures or statuses that do not follow from the published values"

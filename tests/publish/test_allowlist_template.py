@@ -218,7 +218,7 @@ def test_shared_texts_are_read_with_their_cells(written, item, named):
 
 def test_a_template_may_tell_how_a_text_is_spoken(written):
     """It is read, not written: what stands beside the text is none of it."""
-    path, template, *_ = written
+    _, template, *_ = written
     place = "as every year"
     sheet = "xl/worksheets/sheet2.xml"
     spoken = f"<si>\n<r>\n<t>{place}</t></r><rPh><t>as evry yeer</t></rPh></si>"
