@@ -90,7 +90,7 @@ def test_what_is_open_is_what_a_programme_for_each_leaves_open(seed):
     known, truth, own = grid(draw, (3, 4) if seed % 2 else (3, 3, 2), 7)
     insiders = insiders_of(draw, truth, own)
     bounds = np.zeros_like(truth), np.full_like(truth, UNKNOWN)
-    search = Search(known, bounds, truth, False, [])
+    search = Search(known, bounds, truth, False)
     first = settle_pieces(known, bounds, truth, [], insiders, False, search)
     again = settle_pieces(known, bounds, truth, first.tables, insiders, False, search)
     later = settle_pieces(known, bounds, truth, [], insiders, False, search, before=first.tables)
@@ -217,7 +217,7 @@ def test_contributors_who_leave_no_room_share_a_programme(monkeypatch):
 
     monkeypatch.setattr(Shortest, "look", counted)
     bounds = np.zeros_like(truth), np.full_like(truth, UNKNOWN)
-    search = Search(known, bounds, truth, False, [])
+    search = Search(known, bounds, truth, False)
     settled = settle_pieces(known, bounds, truth, [], insiders, False, search)
     open_ = [one for of in settled.open for one in zip(of.who, of.side, strict=True)]
     assert sorted(open_) == [(who, 1) for who in range(6)]
@@ -305,7 +305,7 @@ def test_every_programme_of_it_ends_at_the_deadline():
     known, truth, own = grid(draw, (3, 3, 2), 7)
     insiders = insiders_of(draw, truth, own)
     bounds = np.zeros_like(truth), np.full_like(truth, UNKNOWN)
-    late = Search(known, bounds, truth, False, [], Deadline(-1.0))
+    late = Search(known, bounds, truth, False, Deadline(-1.0))
     with pytest.raises(OutOfTime):  # nobody reports progress that could end it
         settle_pieces(known, bounds, truth, [], insiders, False, late)
     with pytest.raises(OutOfTime):

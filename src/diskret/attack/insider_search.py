@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -30,7 +29,6 @@ class Search:
 
     known, bounds, truth: as in `withstand`.
     whole: only whole numbers count.
-    tables: some alternative tables: they say what unpublished cells may be.
     deadline: questions that are not answered by then end with `OutOfTime`.
     """
 
@@ -40,7 +38,6 @@ class Search:
         bounds: tuple[NDArray[np.int64], NDArray[np.int64]],
         truth: NDArray[np.int64],
         whole: bool,
-        tables: Sequence[Point],
         deadline: Deadline = NEVER,
     ):
         self.deadline = deadline

@@ -161,7 +161,7 @@ def withstand(
     before: further alternative tables, that the same attack made when less was hidden.
     deadline: raises `OutOfTime` then.
     """
-    search = Search(known, bounds, truth, whole, [*tables, *before], deadline)
+    search = Search(known, bounds, truth, whole, deadline)
     pieces = settle_pieces(known, bounds, truth, tables, insiders, whole, search, progress, before)
     if insiders.coalition > 1:  # what no single one can tell, several may
         pieces = replace(pieces, left=np.arange(insiders.target.shape[0]))
