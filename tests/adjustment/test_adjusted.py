@@ -78,6 +78,7 @@ def test_small_tables_are_adjusted_at_the_least_cost(data):
     assert found.bound <= best + 1e-6
 
 
+@pytest.mark.long
 @examples(20)
 @given(st.integers(0, 10**6))
 def test_first_directions_give_a_lawful_change_not_better_than_the_final_one(seed):

@@ -36,6 +36,7 @@ CHOICES = {
 }
 
 
+@pytest.mark.long
 def test_each_choice_has_the_figures_it_has_alone():
     md = microdata()
     told = []

@@ -63,6 +63,7 @@ def test_followers_lose_their_values_in_the_same_records():
     assert made["title"].to_pylist() == [*PERSONS["title"][:8], None]
 
 
+@pytest.mark.long
 @given(st.integers(0, 10**6), st.sampled_from(["wildcard", "visible"]), st.integers(2, 4))
 def test_every_record_agrees_with_k_and_the_order_of_rows_changes_nothing(seed, matches, k):
     frame = random_frame(seed, 30)

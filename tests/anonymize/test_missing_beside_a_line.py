@@ -46,6 +46,7 @@ def distances(region, level, line):
     return [earth_mover(groups[key], level, line) for key in region]
 
 
+@pytest.mark.long
 @examples(30)
 @given(
     st.lists(st.tuples(st.integers(1, 3), st.sampled_from(VALUES)), min_size=2, max_size=12),

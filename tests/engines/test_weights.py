@@ -130,6 +130,7 @@ counting = given(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", BOTH)
 @examples(50)
 @counting

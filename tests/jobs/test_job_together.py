@@ -76,6 +76,7 @@ def job_file(folder, text):
     return path
 
 
+@pytest.mark.long
 def test_tables_of_a_job_are_protected_and_verified_together(folder):
     written, results = run_job(read_job(job_file(folder, JOB)), keys=KEYS)
     names = ["turnover", "turnover by region", "domestic", "export", "small firms"]

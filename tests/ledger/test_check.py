@@ -153,6 +153,7 @@ def test_a_ledger_checks_against_all_its_releases(fine, tmp_path):
     assert ledger.check(dk.suppress(table, RULE, ledger=ledger)).ok
 
 
+@pytest.mark.long
 def test_tables_that_are_left_out_say_nothing(monkeypatch):
     """With and without them the attack finds the same intervals, but for tables in a circle."""
     monkeypatch.setattr(meanings, "_FEW", 0)

@@ -92,6 +92,7 @@ def test_models_get_the_verdict_of_acro(name):
     assert checked.verdict == (status if name not in OTHER_VERDICT else "fail")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attack_that_acro_lets_through_is_caught(name):
     kind, formula = ATTACKS[name]

@@ -32,6 +32,7 @@ def grouped(seed, counting):
     return [inner, *(inner.together(one.names, one.into) for one in groups.totals)]
 
 
+@pytest.mark.long
 @given(st.integers(0, 10**6), st.booleans())
 @examples(60)
 def test_is_what_pandas_finds(seed, counting):

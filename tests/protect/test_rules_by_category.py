@@ -113,6 +113,7 @@ def test_a_cell_is_explained_with_the_rule_that_found_it():
     assert result.explain().num_rows
 
 
+@pytest.mark.long
 def test_a_linked_table_without_the_variable_is_judged_by_all_rules():
     tables = [firms(), firms("nace")]
     options: dict[str, Any] = {"attacker": CONTRIBUTOR, "name": ["a", "b"]}

@@ -30,6 +30,8 @@ YEARS = SideBySide(
 #: Of one measure there is nothing in the one year, of the other in the other.
 GAPS = SideBySide("gaps", (YEARS.parts[0], YEARS.parts[3]))
 ALONE = SideBySide("alone", YEARS.parts[:1])
+pytestmark = pytest.mark.long
+
 SHOWN: dict[str, Any] = {
     "table": TABLE, "plain": a_table(), "index": INDEX, "beside": BESIDE, "years": YEARS,
     "gaps": GAPS, "alone": ALONE,

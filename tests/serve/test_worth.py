@@ -83,6 +83,7 @@ def test_tables_that_tell_most_are_no_better_than_the_bound(worth: Any):
         assert right <= bound + error(bound, 8 * 60)
 
 
+@pytest.mark.long
 def test_who_estimates_all_cells_is_no_better_than_the_bound_and_gets_there(worth: Any):
     stated = resistance(NOISE)
     share = {}

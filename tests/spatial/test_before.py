@@ -170,6 +170,7 @@ def test_counts_of_few_beside_earlier_releases_are_those_that_trying_all_sums_fi
         check_counts(seed)
 
 
+@pytest.mark.long
 def test_firms_too_close_beside_earlier_releases_are_those_that_trying_all_sums_finds():
     for seed in range(scaled(150)):
         check_sums(seed)

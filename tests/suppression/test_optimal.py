@@ -176,6 +176,7 @@ def test_every_safe_pattern_satisfies_every_inequality(problem: Problem, seed: i
     assert broken(problem, cells, cuts) == []
 
 
+@pytest.mark.long
 def test_an_inequality_that_asks_too_much_is_noticed():
     problem = problem_of(with_totals(np.array([[1, 3], [4, 5]]), [flat(2)] * 2), [flat(2)] * 2)
     cells, cuts = inequalities(problem, 0)

@@ -109,6 +109,7 @@ def test_persons_over_all_cells():
     assert 100 * table.all_shares[5] == pytest.approx(98.2, abs=0.05)
 
 
+@pytest.mark.long
 def test_deviations_by_size_of_the_cell():
     original, deviation = [], []
     for i, (low, high, cells, largest, mean) in enumerate(PERSONS_SIZES):

@@ -196,6 +196,7 @@ def divisions(records, k):
                     yield [own, *others]
 
 
+@pytest.mark.long
 @given(st.integers(2, 3), st.lists(st.integers(-20, 20), min_size=3, max_size=8))
 def test_no_division_into_groups_of_k_loses_less(k, numbers):
     values = np.array(numbers, dtype=float)
