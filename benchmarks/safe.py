@@ -1,9 +1,10 @@
 """SAFE on a census file: seconds, peak memory and deviations.
 
 Run it from the repository as ``python benchmarks/safe.py [records …] [--method METHOD] [--new]
-[--seconds S | --sweeps N]``; the default is 30,000, 300,000 and 1,000,000 persons, searched for
-20, 180 and 600 seconds. They come from the generator among the reference data, with 430 tables, and
-stand in a Parquet file; each is made safe in a process of its own, by `Microdata.safe`. Peak
+[--margins] [--seconds S | --sweeps N]``; the default is 30,000, 300,000 and 1,000,000 persons,
+searched for 20, 180 and 600 seconds. They come from the generator among the reference data, with
+430 tables, and stand in a Parquet file; each is made safe in a process of its own, by
+`Microdata.safe`. With ``--margins`` all margins of the tables are controlled, too. Peak
 memory is that of the whole process.
 """
 
@@ -36,6 +37,7 @@ def main() -> None:
     for n in asked.records:
         census(n)
         options = [f"--method={asked.method}", *(["--new"] if asked.new else [])]
+        options += ["--margins"] if asked.margins else []
         options += [f"--seconds={asked.seconds}"] if asked.seconds else []
         options += [f"--sweeps={asked.sweeps}"] if asked.sweeps else []
         command = [sys.executable, __file__, "--here", str(n), *options]
@@ -74,7 +76,10 @@ def run_here(n: int, asked: Any) -> None:
         small.safe([("sex", "age5")], sweeps=60, new_combinations=asked.new)
     began, used = time.perf_counter(), time.process_time()
     made = dk.Microdata(path).safe(
-        tables, margins=False, progress=_shown if asked.watch else lambda *_: None, **options
+        tables,
+        margins=asked.margins,
+        progress=_shown if asked.watch else lambda *_: None,
+        **options,
     )
     seconds, used = time.perf_counter() - began, time.process_time() - used
     found = made.history[-1].found
@@ -100,6 +105,7 @@ def _asked() -> Any:
     parser.add_argument("records", type=int, nargs="*", default=[30_000, 300_000, 1_000_000])
     parser.add_argument("--method", default="search")
     parser.add_argument("--new", action="store_true")
+    parser.add_argument("--margins", action="store_true")
     parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--sweeps", type=int, default=0)
     parser.add_argument("--here", action="store_true")
