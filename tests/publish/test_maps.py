@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+from fractions import Fraction
 from functools import cache
 
 import geopandas
@@ -14,6 +15,7 @@ from profiles import scaled
 
 import diskret as dk
 from diskret.errors import InputError, ProofError, VerificationError
+from diskret.publish.formats.maps.features import Column, Features
 from diskret.publish.guard.maps import map_problems
 from diskret.spatial.outlines import Outlines, outlines_of_cells
 
@@ -109,6 +111,16 @@ def test_other_programs_read_what_is_published(tmp_path):
         )
     } == wanted
     assert dk.verify(tmp_path / "out", keys=KEYS).tables == ("persons",)
+
+
+def test_values_beyond_what_a_float_holds_are_rounded_once():
+    scaled = np.array([2**53 + 1, -(2**53) - 3, 10**17 + 9, 9_007_199_254_741_003, 5])
+    squares = outlines_of_cells([f"1kmN{3000 + at}E4000" for at in range(len(scaled))])
+    column = Column("value", "status", (), scaled, np.zeros(len(scaled), dtype=np.int64))
+    codes = tuple("abcde")
+    for decimals in (1, 2, 3):
+        shown = Features("t", "cell", codes, squares, (column,), decimals).attributes()
+        assert shown["value"].to_pylist() == [float(Fraction(int(n), 10**decimals)) for n in scaled]
 
 
 def test_borders_are_given_where_codes_do_not_tell_them(tmp_path):

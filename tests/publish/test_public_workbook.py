@@ -240,6 +240,24 @@ def test_text_that_looks_like_a_formula_stays_text(published, tmp_path):
         assert b"hyperlink" not in content
 
 
+def test_text_that_looks_like_markup_stays_text(published, tmp_path):
+    tree = Hierarchy(
+        ("<r>T</r>", "<r><t>A</t></r>", "<r>B", "C</r>", "D"),
+        np.array([-1, 0, 0, 0, 0]),
+        {"D": "<r>label</r>"},
+    )
+    first = Dimension("<r>region</r>", tree)
+    marked = replace(published, dimensions=(first, published.dimensions[1]), name="t")
+    write_xlsx(marked, tmp_path / "t.xlsx", title="<r>title</r>")
+    sheet = read(tmp_path / "t.xlsx")["Table"]
+    assert sheet["A1"].value == "<r>title</r>" and sheet["A4"].value == "<r>region</r>"
+    stub = [sheet[f"A{row}"].value for row in range(5, 10)]
+    assert stub[:4] == ["<r>T</r>", "<r><t>A</t></r>", "<r>B", "C</r>"]
+    assert stub[4].endswith("<r>label</r>")
+    # and a reader of ours finds the same
+    assert _of_workbook(tmp_path / "t.xlsx", marked) == []
+
+
 # ── refused ─────────────────────────────────────────────────────────────────────────
 
 

@@ -7,15 +7,22 @@ import numpy as np
 import openpyxl
 import pyarrow as pa
 import pytest
+from openpyxl.utils.escape import unescape
 from xlsxwriter import Workbook
 
+from diskret.errors import InputError
 from diskret.publish.formats import sheet_rows
-from diskret.publish.formats.workbooks import write_columns_xlsx
+from diskret.publish.formats.workbooks import (
+    workbook,
+    write_columns_xlsx,
+    write_internal_xlsx,
+    write_text,
+)
 
 #: What files of this format write in a way of their own.
 TEXTS = [
     *("a", "", " b", "c ", "\td", "e\n", "<f>", "a & b", '"', "x\x01y", "_x0041_", "_x004", "é"),
-    *("\U0001f600" * 3, "a\uffffb", "\r\nz", "=1+1", "&amp;", "]]>", "s" * 40_000, "😀" * 20_000),
+    *("\U0001f600" * 3, "a\uffffb", "\r\nz", "=1+1", "&amp;", "]]>", "s" * 32_767, "😀" * 16_383),
 ]
 
 
@@ -93,3 +100,53 @@ def test_what_is_written_is_read_again(tmp_path, rows):
     if rows:
         assert sheet["B2"].number_format == "#,##0.00" and sheet["C2"].alignment.indent == 1
         assert sheet["A2"].alignment.indent == 0
+
+
+# ── texts that a writer might take for something else ───────────────────────────────
+
+PLAIN = [
+    *("<r>a</r>", "<r></r>", "<r><t>x</t></r>", "<r> & </r>", " <r>a</r>", "<r>a</r> "),
+    *("=1+1", "{=1}", "+1", "-1", "@a", "http://x.example", "mailto:a@b", "internal:S!A1", "'x"),
+    *("\ufeffa", "007", "1e5", "TRUE", "x\x01y", "_x0041_", "a\nb", "s" * 32_767),
+]
+
+
+def texts_read(path, sheet=0):
+    cells = [cell for row in openpyxl.load_workbook(path).worksheets[sheet] for cell in row]
+    assert not any(cell.hyperlink for cell in cells)
+    return [unescape(cell.value) for cell in cells if cell.data_type == "s"]
+
+
+def test_every_text_arrives_as_it_is(tmp_path):
+    with workbook(tmp_path / "t.xlsx") as book:
+        sheet, bold = book.add_worksheet(), book.add_format({"bold": True})
+        for row, text in enumerate(PLAIN):
+            write_text(sheet, row, 0, text)
+            write_text(sheet, row, 1, text, bold)
+    assert texts_read(tmp_path / "t.xlsx") == [text for text in PLAIN for _ in range(2)]
+    read = openpyxl.load_workbook(tmp_path / "t.xlsx", rich_text=True).active
+    assert read["B1"].font.bold and read["B1"].value[1].font.b
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_names_and_codes_of_columns_arrive_as_they_are(tmp_path, text):
+    cells = pa.table({text: [text], "n": [1]})
+    write_columns_xlsx(cells, {"n": 0}, tmp_path / "t.xlsx")
+    assert texts_read(tmp_path / "t.xlsx") == [text, "n", text]
+    write_internal_xlsx(cells, tmp_path / "i.xlsx")
+    assert texts_read(tmp_path / "i.xlsx")[1:] == [text, "n", text]
+
+
+@pytest.mark.parametrize("text", ["s" * 32_768, "😀" * 16_384])
+def test_a_text_too_long_for_a_cell_is_refused_and_not_cut(tmp_path, text):
+    for cells in (pa.table({text: ["a"]}), pa.table({"a": [text]})):
+        for write in (lambda *to: write_columns_xlsx(to[0], {}, to[1]), write_internal_xlsx):
+            with pytest.raises(InputError, match=r"has 32,768 characters.*at most 32,767"):
+                write(cells, tmp_path / "t.xlsx")
+            assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["<r>\x01</r>", "<r>_x0041_</r>"])
+def test_markup_with_control_characters_is_refused(tmp_path, text):
+    with pytest.raises(InputError, match="looks like markup"):
+        write_columns_xlsx(pa.table({text: ["a"]}), {}, tmp_path / "t.xlsx")

@@ -12,7 +12,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from diskret.publish.formats.symbols import SymbolSet, symbol_set
 from diskret.publish.formats.workbook_layout import Layout
-from diskret.publish.formats.workbooks import check_fits, print_wide, workbook
+from diskret.publish.formats.workbooks import check_fits, print_wide, workbook, write_text
 from diskret.tables import Dimension, Published
 from diskret.tables.cells import in_published_units
 from diskret.texts import check_language
@@ -67,7 +67,7 @@ def _write_table(book: Workbook, layout: Layout) -> None:
     for row in range(rows):
         at = [int(i) for i in np.unravel_index(row, shape)]
         for column, (stub, i) in enumerate(zip(stubs, at, strict=True)):
-            sheet.write_string(first_row + row, column, *stub[i])
+            write_text(sheet, first_row + row, column, *stub[i])
         in_total = 0 in at
         cells = zip(value[row].tolist(), suppressed[row], empty[row], strict=True)
         for column, (number, hidden, nothing) in enumerate(cells):
@@ -75,27 +75,27 @@ def _write_table(book: Workbook, layout: Layout) -> None:
             where = first_row + row, first_column + column
             if hidden:
                 text = layout.hidden(row * columns + column)
-                sheet.write_string(*where, text, marks[bold])
+                write_text(sheet, *where, text, marks[bold])
             elif nothing and symbols.nothing != "0":
-                sheet.write_string(*where, symbols.nothing, marks[bold])
+                write_text(sheet, *where, symbols.nothing, marks[bold])
             else:
                 sheet.write_number(*where, number, numbers[bold])
 
 
 def _write_header(book: Workbook, sheet: Worksheet, layout: Layout) -> None:
-    sheet.write_string(0, 0, layout.title, book.add_format({"bold": True, "font_size": 14}))
+    write_text(sheet, 0, 0, layout.title, book.add_format({"bold": True, "font_size": 14}))
     if layout.note is not None:
-        sheet.write_string(1, 0, layout.note, book.add_format({"italic": True}))
+        write_text(sheet, 1, 0, layout.note, book.add_format({"italic": True}))
     line = {"bold": True, "bottom": 1, "valign": "bottom", "text_wrap": True}
     left, right = book.add_format(line), book.add_format({**line, "align": "right"})
     row, first = layout.header_rows - 1, len(layout.side)
     if layout.across is not None:
-        sheet.write_string(row - 1, first, layout.across.name, book.add_format({"bold": True}))
+        write_text(sheet, row - 1, first, layout.across.name, book.add_format({"bold": True}))
     for column, dimension in enumerate(layout.side):
-        sheet.write_string(row, column, dimension.name, left)
+        write_text(sheet, row, column, dimension.name, left)
     heads = [layout.measure] if layout.across is None else layout.texts(layout.across)
     for column, text in enumerate(heads, start=first):
-        sheet.write_string(row, column, text, right)
+        write_text(sheet, row, column, text, right)
 
 
 def _stub(book: Workbook, layout: Layout, dimension: Dimension) -> list[tuple[str, Format]]:
@@ -161,12 +161,12 @@ def write_legend(book: Workbook, layout: Layout) -> None:
         symbols[words["range"]] = words["range note"]
     blocks = {words["symbols"]: symbols, words["about"]: about}
     for heading, lines in blocks.items():
-        sheet.write_string(row, 0, heading, bold)
+        write_text(sheet, row, 0, heading, bold)
         for name, content in lines.items():
             row += 1
-            sheet.write_string(row, 0, name, top)
+            write_text(sheet, row, 0, name, top)
             if isinstance(content, int):
                 sheet.write_number(row, 1, content, number)
             else:
-                sheet.write_string(row, 1, content, left)
+                write_text(sheet, row, 1, content, left)
         row += 2

@@ -15,9 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from xlsxwriter.utility import xl_col_to_name
 
+from diskret.errors import InputError
+
 _SHEET = "xl/worksheets/sheet1.xml"
 _ROWS_AT_ONCE = 10_000
-#: Longest text of a cell, in UTF-16 units.
+#: Longest text of a cell, in UTF-16 units; a character has one or two.
 _LONGEST = 32_767
 _ESCAPE = re.compile(r"_(x[0-9a-fA-F]{4}_)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]")
@@ -95,8 +97,23 @@ def _texts(column: Any, look: str) -> Any:
     return pa.array(ends, pa.string()).take(coded.indices)
 
 
+def check_length(text: str) -> None:
+    """Refuse a text that is too long for a cell, rather than cut it."""
+    length = len(text.encode("utf-16-le", "surrogatepass")) // 2
+    if length > _LONGEST:
+        raise InputError(
+            f"the text {text[:20] + '…'!r} has {length:,} characters; a cell of a workbook holds "
+            f"at most {_LONGEST:,}; write CSV instead, or shorten it"
+        )
+
+
+def has_escapes(text: str) -> bool:
+    """Whether a text holds what XML cannot say, or what would be taken for it."""
+    return bool(_CONTROL.search(text) or _ESCAPE.search(text))
+
+
 def _text(said: str, look: str) -> str:
-    said = said.encode("utf-16-le", "surrogatepass")[: 2 * _LONGEST].decode("utf-16-le", "ignore")
+    check_length(said)
     # what XML cannot say, and what would be taken for it
     said = _CONTROL.sub(lambda found: f"_x{ord(found[0]):04X}_", _ESCAPE.sub(r"_x005F_\1", said))
     keep = ' xml:space="preserve"' if said != said.strip() else ""

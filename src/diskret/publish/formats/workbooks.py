@@ -26,7 +26,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from diskret.errors import InputError
-from diskret.publish.formats.sheet_rows import fill
+from diskret.publish.formats.sheet_rows import check_length, fill, has_escapes
 from diskret.publish.in_words import table_words
 from diskret.texts import words_in
 
@@ -89,6 +89,31 @@ def print_wide(sheet: Worksheet) -> None:
     sheet.fit_to_pages(1, 0)
 
 
+def write_text(
+    sheet: Worksheet, row: int, column: int, text: str, style: Format | None = None
+) -> None:
+    """Write a text into a cell as it is: never a formula, a link or markup.
+
+    Raises
+    ------
+    InputError
+        The text is too long for a cell, or looks like markup and has control characters.
+    """
+    check_length(text)
+    if text.startswith("<r>") and text.endswith("</r>"):
+        # the library takes such a text for runs that it has made itself; so it shall make them,
+        # in which it escapes what XML cannot say twice
+        if has_escapes(text):
+            raise InputError(
+                f"the text {text!r} looks like markup of workbooks and holds control characters "
+                "or their codes; a workbook cannot say it; write CSV instead, or change it"
+            )
+        runs = [text[:1], style or Format(), text[1:]]
+        sheet.write_rich_string(row, column, *runs, *([style] if style else []))
+    else:
+        sheet.write_string(row, column, text, style)
+
+
 def write_internal_xlsx(cells: pa.Table, path: str | PathLike[str], language: str = "en") -> None:
     """Write the cells of a table with all that the office knows of them. Confidential.
 
@@ -100,10 +125,10 @@ def write_internal_xlsx(cells: pa.Table, path: str | PathLike[str], language: st
         sheet: Worksheet = book.add_worksheet(words["internal.cells"])
         bold = book.add_format({"bold": True})
         head = book.add_format({"bold": True, "bottom": 1})
-        sheet.write_string(0, 0, words["internal.notice"], bold)
+        write_text(sheet, 0, 0, words["internal.notice"], bold)
         for column, (name, width) in enumerate(_widths(cells).items()):
             sheet.set_column(column, column, width)
-            sheet.write_string(_HEADER_ROWS - 1, column, name, head)
+            write_text(sheet, _HEADER_ROWS - 1, column, name, head)
         sheet.freeze_panes(_HEADER_ROWS, 0)
         print_wide(sheet)
         sheet.repeat_rows(0, _HEADER_ROWS - 1)  # a defined name, so for the office alone
@@ -122,8 +147,8 @@ def write_internal_xlsx(cells: pa.Table, path: str | PathLike[str], language: st
         legend.set_column(0, 0, 16)
         legend.set_column(1, 1, 60)
         for row, status in enumerate(_COLOURS):
-            legend.write_string(row, 0, status, formats[status, False])
-            legend.write_string(row, 1, words[f"internal.{status}"])
+            write_text(legend, row, 0, status, formats[status, False])
+            write_text(legend, row, 1, words[f"internal.{status}"])
 
 
 def _widths(cells: pa.Table) -> dict[str, int]:
@@ -156,9 +181,9 @@ def _write_cell(sheet: Worksheet, row: int, column: int, value: Any, style: Form
     elif isinstance(value, int | float | Decimal) and math.isfinite(value):
         sheet.write_number(row, column, value, style)
     elif isinstance(value, float):
-        sheet.write_string(row, column, "∞" if value > 0 else "−∞", style)
+        write_text(sheet, row, column, "∞" if value > 0 else "−∞", style)
     else:
-        sheet.write_string(row, column, str(value), style)
+        write_text(sheet, row, column, str(value), style)
 
 
 def write_columns_xlsx(
@@ -174,9 +199,10 @@ def write_columns_xlsx(
     check_fits(path, 1 + cells.num_rows, cells.num_columns)
     path = Path(path)
     with _said(path), TemporaryDirectory(prefix=".", dir=path.parent) as private:
-        sample = Path(private) / "sample"
+        sample, made = Path(private) / "sample", Path(private) / "made"
         _write_sample(cells, decimals, sample, language)
-        fill(sample, cells, decimals, path)
+        fill(sample, cells, decimals, made)
+        made.replace(path)
 
 
 def _write_sample(cells: pa.Table, decimals: Mapping[str, int], path: Path, language: str) -> None:
@@ -197,11 +223,10 @@ def _write_sample(cells: pa.Table, decimals: Mapping[str, int], path: Path, lang
         for column, (name, values) in enumerate(first.items()):
             width = max([len(name), *(len(str(value)) for value in values)])
             sheet.set_column(column, column, min(width + 2, _WIDEST))
-            sheet.write_string(
-                0, column, name, figure_head if name in decimals else text_head if column else head
-            )
+            look = figure_head if name in decimals else text_head if column else head
+            write_text(sheet, 0, column, name, look)
         for column, name in enumerate(first):
             if name in decimals:
                 sheet.write_number(1, column, 0, formats[decimals[name]])
             else:
-                sheet.write_string(1, column, "text", text if column else None)
+                write_text(sheet, 1, column, "text", text if column else None)

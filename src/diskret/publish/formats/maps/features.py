@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from diskret.publish.maps import Places, place_variable
 from diskret.spatial.outlines import Outlines, outlines_of_areas, outlines_of_cells
 from diskret.tables import Published
-from diskret.tables.cells import STATUS
+from diskret.tables.cells import STATUS, in_published_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Features:
         columns: dict[str, pa.Array] = {self.variable: pa.array(self.codes, pa.string())}
         for one in self.columns:
             hidden = one.state == STATUS.index("suppressed")
-            value = one.scaled / 10**self.decimals if self.decimals else one.scaled
+            value = in_published_units(one.scaled, self.decimals)
             columns[one.value] = pa.array(value, mask=hidden)
             columns[one.status] = pa.array(STATUS, pa.string()).take(pa.array(one.state))
         return pa.table(columns)
