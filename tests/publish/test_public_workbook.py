@@ -258,6 +258,17 @@ def test_text_that_looks_like_markup_stays_text(published, tmp_path):
     assert _of_workbook(tmp_path / "t.xlsx", marked) == []
 
 
+def test_a_release_with_codes_like_markup_leaves(tmp_path):
+    code, keys = "<r>a</r>", dk.SecretKeys(bytes(range(32)))
+    records = pa.table({"<r>x</r>": [code] * 9 + ["b"] * 9 + ["c"] * 2})
+    table = dk.tabulate(records, by={"<r>x</r>": None})
+    dk.suppress(table, dk.rules.MinimumFrequency(3), name="t").write(
+        tmp_path / "out", ["csv", "xlsx"], keys=keys
+    )
+    assert dk.verify(tmp_path / "out", keys=keys)
+    assert code in [row[0].value for row in read(tmp_path / "out/public/t.xlsx")["Table"]]
+
+
 # ── refused ─────────────────────────────────────────────────────────────────────────
 
 

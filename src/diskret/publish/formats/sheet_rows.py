@@ -107,11 +107,6 @@ def check_length(text: str) -> None:
         )
 
 
-def has_escapes(text: str) -> bool:
-    """Whether a text holds what XML cannot say, or what would be taken for it."""
-    return bool(_CONTROL.search(text) or _ESCAPE.search(text))
-
-
 def _text(said: str, look: str) -> str:
     check_length(said)
     # what XML cannot say, and what would be taken for it

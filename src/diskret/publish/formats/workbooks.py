@@ -5,7 +5,7 @@ neutral, within the limits of the file format, and always has the same bytes.
 """
 
 # pyarrow has no type information for its classes and compute functions.
-# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from diskret.errors import InputError
-from diskret.publish.formats.sheet_rows import check_length, fill, has_escapes
+from diskret.publish.formats.sheet_rows import check_length, fill
 from diskret.publish.in_words import table_words
 from diskret.texts import words_in
 
@@ -45,6 +45,13 @@ _COLOURS = {
 }
 
 
+class _PlainSheet(Worksheet):
+    """A sheet of which no text is markup: the library takes ``<r>…</r>`` for runs it has made."""
+
+    def _xml_rich_inline_string(self, string: str, attributes: Any = ()) -> None:
+        self._xml_inline_string(string, False, attributes)
+
+
 @contextmanager
 def workbook(path: str | PathLike[str]) -> Generator[Workbook]:
     """A workbook without author, machine or date; written to `path` when all went well.
@@ -55,6 +62,7 @@ def workbook(path: str | PathLike[str]) -> Generator[Workbook]:
     path = Path(path)
     with _said(path), TemporaryDirectory(prefix=".", dir=path.parent) as private:
         book = Workbook(path, {"constant_memory": True, "tmpdir": private})
+        book.worksheet_class = _PlainSheet
         book.set_properties({"created": _CREATED})
         yield book
         book.close()
@@ -97,21 +105,10 @@ def write_text(
     Raises
     ------
     InputError
-        The text is too long for a cell, or looks like markup and has control characters.
+        The text is too long for a cell.
     """
     check_length(text)
-    if text.startswith("<r>") and text.endswith("</r>"):
-        # the library takes such a text for runs that it has made itself; so it shall make them,
-        # in which it escapes what XML cannot say twice
-        if has_escapes(text):
-            raise InputError(
-                f"the text {text!r} looks like markup of workbooks and holds control characters "
-                "or their codes; a workbook cannot say it; write CSV instead, or change it"
-            )
-        runs = [text[:1], style or Format(), text[1:]]
-        sheet.write_rich_string(row, column, *runs, *([style] if style else []))
-    else:
-        sheet.write_string(row, column, text, style)
+    sheet.write_string(row, column, text, style)
 
 
 def write_internal_xlsx(cells: pa.Table, path: str | PathLike[str], language: str = "en") -> None:
