@@ -1,5 +1,7 @@
 """How far unknowns move, against programmes of scipy: vertices, rays, whole numbers, windows."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from profiles import scaled
@@ -206,6 +208,34 @@ def test_outer_bounds_hold_whatever_block_they_are_of(monkeypatch):
                         assert low >= np.floor(least + 1e-6) and high <= np.ceil(most - 1e-6)
             assert seen.all()
     assert wider
+
+
+@pytest.mark.parametrize("alone", range(3))
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_unknown_that_stands_in_no_equation_keeps_its_own_bounds(alone, sign):
+    """One of three unknowns stands alone, and the others sum to 7 or differ by it."""
+    row = np.insert([1, sign], alone, 0)[None]
+    lower, upper = np.insert([0, 0], alone, 2), np.insert([9, 9], alone, 4)
+    tables = [
+        x
+        for x in product(*(range(low, high + 1) for low, high in zip(lower, upper, strict=True)))
+        if row[0] @ x == 7
+    ]
+    asked = np.ones(3, dtype=bool)
+    [found] = outer_bounds(sparse.csr_array(row), np.array([7]), lower, upper, asked)
+    assert found[0].tolist() == [0, 1, 2]
+    assert found[1].tolist() == np.min(tables, axis=0).tolist()
+    assert found[2].tolist() == np.max(tables, axis=0).tolist()
+
+
+def test_unknowns_without_any_equation_keep_their_own_bounds():
+    none = sparse.csr_array((0, 2), dtype=np.int64)
+    lower, upper = np.array([-1, 3]), np.array([5, 8])
+    asked = np.ones(2, dtype=bool)
+    found = list(outer_bounds(none, np.zeros(0, dtype=np.int64), lower, upper, asked))
+    assert np.concatenate([own[0] for own in found]).tolist() == [0, 1]
+    assert np.concatenate([own[1] for own in found]).tolist() == lower.tolist()
+    assert np.concatenate([own[2] for own in found]).tolist() == upper.tolist()
 
 
 # ── with a start, and in time ─────────────────────────────────────────────────────────

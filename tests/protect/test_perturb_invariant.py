@@ -115,3 +115,53 @@ def test_refusals(tables):
     table = dk.Table.from_cells(sums, by={"x": None}, value="v")
     with pytest.raises(InputError, match="not for sums of 'v'"):
         perturb_invariant([table], largest=9)
+
+
+def of_a_year(seed, vintage, by=("x", "y")):
+    """Thirty codes of x that each have somebody in each year, so that no count is 0 by x."""
+    random = np.random.default_rng(seed)
+    codes = np.append(np.arange(30), random.integers(0, 30, 970))
+    records = pa.table(
+        {
+            "x": [f"x{code}" for code in codes],
+            "y": random.choice(list("ab"), 1000),
+            "key": random.integers(0, 2**32, 1000),
+        }
+    )
+    return dk.tabulate(records, by=dict.fromkeys(by), record_key="key", vintage=vintage)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("earlier", ["2020", ""])
+def test_two_vintages_are_refused_as_the_same_noise_in_both_would_tell_growth(exact, earlier):
+    years = [of_a_year(1, earlier, ["x"]), of_a_year(2, "2021", ["x"])]
+    assert (years[0].count != years[1].count).any()
+    with pytest.raises(InputError, match=f"different vintages: '{earlier}', '2021'"):
+        perturb_invariant(years, largest=60, exact=exact)
+    for year in years:
+        perturb_invariant([year], largest=60, exact=exact)
+
+
+def test_a_certificate_of_two_vintages_is_refused():
+    """The noise of each on its own, which holds all else that is certified."""
+    years = [of_a_year(1, "2020", ["x"]), of_a_year(2, "2021", ["x"])]
+    shown = [perturb_invariant([year], largest=60)[0].published for year in years]
+    for one, year in zip(shown, years, strict=True):
+        certify_invariant([one], [year], 3)
+    with pytest.raises(ProofError, match="different vintages"):
+        certify_invariant(shown, years, 3)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_tables_of_other_records_are_refused_before_noise_is_drawn(exact):
+    with pytest.raises(InputError, match="not made from the same records"):
+        perturb_invariant(
+            [of_a_year(1, "2020"), of_a_year(2, "2020", ["x"])], largest=60, exact=exact
+        )
+
+
+def test_the_same_counts_with_other_keys_are_refused():
+    table = of_a_year(1, "2020")
+    other = replace(table, key_sum=table.key_sum ^ np.uint64(1))
+    with pytest.raises(InputError, match="not made from the same records"):
+        perturb_invariant([table, other], largest=60)

@@ -168,6 +168,8 @@ def certify_invariant(
     max_noise: the largest noise. Confidential.
     exact: whether every value has to be as frequent as it was, not only on average.
     """
+    if len({own.vintage for own in published}) > 1:
+        raise ProofError("tables of different vintages were perturbed together by invariant noise")
     before = np.concatenate([own.measure.sum.ravel() for own in tables])
     after = np.concatenate([own.value.ravel() for own in published])
     label = same_cells(Publication(tuple(published)))

@@ -139,7 +139,7 @@ def outer_bounds(
     def of_block(block: NDArray[np.int64]) -> Bounds:
         if not asked[block].any():
             return block, known[0][block], known[1][block]
-        window = near.unknowns(near.rows(block))
+        window = np.union1d(near.unknowns(near.rows(block)), block)  # some stand in no equation
         rows = near.rows_among(window)
         inside = sparse.csr_array(matrix[rows][:, window])
         programme = LinearProgramme(

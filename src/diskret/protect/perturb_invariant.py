@@ -71,8 +71,8 @@ def perturb_invariant(
     Raises
     ------
     InputError
-        A table holds sums, has no cell keys or keys of another modulus, or no noise exists for
-        these frequencies.
+        A table holds sums, has no cell keys or keys of another modulus, is of other records than
+        the rest, or no noise exists for these frequencies.
     ProofError
         A claim does not hold.
 
@@ -96,12 +96,25 @@ def perturb_invariant(
     names = default_names(counted, name)
     if len({table.key_modulus for table in counted}) > 1:
         raise InputError("the tables have cell keys of different moduli; these cannot be mixed")
+    vintages = sorted({table.vintage for table in counted})
+    if len(vintages) > 1:
+        raise InputError(
+            f"the tables are of different vintages: {', '.join(map(repr, vintages))}; the same "
+            "noise in two of them would cancel out of their difference; perturb those of each on "
+            "their own"
+        )
     cell = definitions(counted)
     _, first, same = np.unique(
         np.concatenate([own.ravel() for own in cell]), return_index=True, return_inverse=True
     )
-    count = np.concatenate([table.measure.sum.ravel() for table in counted])[first]
-    key = np.concatenate([_keys(table).ravel() for table in counted])[first]
+    counts = np.concatenate([table.measure.sum.ravel() for table in counted])
+    keys = np.concatenate([_keys(table).ravel() for table in counted])
+    count, key = counts[first], keys[first]
+    if ((counts != count[same.ravel()]) | (keys != key[same.ravel()])).any():
+        raise InputError(
+            "a cell that several tables share has another count or key in one of them, so they "
+            "are not made from the same records; perturb those of the same records together"
+        )
     frequencies = value_frequencies([count], largest)
     if construction is None:
         noise = least_bias_table(frequencies, max_noise, most_stay)
