@@ -1,6 +1,7 @@
 """What a certificate of rounded tables says is checked, and fails where it is wrong."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from diskret.attack import Requirements, certify_rounding
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
-from diskret.tables import Dimension, Noise, Perturbed, Table
+from diskret.tables import Dimension, Noise, Perturbed, Published, Table
 from diskret.tables.perturbed import published_with
 
 COUNTS = [[8, 7, 3, 6], [1, 4, 0, 9]]
@@ -43,6 +44,48 @@ def certify(values, method, requirements=None, **options):
     perturbed = Perturbed(method, base=3)
     asked = None if requirements is None else [requirements]
     return certify_rounding([published(values)], [ORIGINAL], perturbed, asked, **options)[0]
+
+
+@pytest.mark.parametrize("method", BY_METHOD)
+def test_rounded_cells_that_are_withheld_are_refused(method):
+    shown = published(BY_METHOD[method])
+    for hidden in (np.ones(shown.shape, bool), shown.value == shown.value.max()):
+        with pytest.raises(ProofError, match="are not shown"):
+            certify_rounding(
+                [replace(shown, suppressed=hidden)],
+                [ORIGINAL],
+                Perturbed(method, base=3),
+                examined=False,
+            )
+
+
+def test_requirements_are_those_of_each_table():
+    rounded = [published(BY_METHOD["controlled"], name) for name in "ab"]
+    none = Requirements(*(np.zeros(0, np.int64) for _ in range(4)))
+    given = [ORIGINAL] * 2, Perturbed("controlled", base=3)
+    assert len(certify_rounding(rounded, *given, [none, none])) == 2
+    with pytest.raises(ProofError, match="1 requirements do not belong to 2 tables"):
+        certify_rounding(rounded, *given, [none])
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_base_of_each_table_is_in_its_own_decimals(order):
+    """Two measures, 12 in whole units and 12.0 in tenths, rounded to 5: both become 10."""
+    flat = (Dimension("x", Hierarchy.flat(["a", "b"])),)
+    tables = [
+        Published(
+            name, flat, name, False, decimals, one * unit, one < 0, one < 0, changed="rounding"
+        )
+        for name, decimals, unit in (("v", 0, 1), ("w", 1, 10))
+        for one in [np.array([25, 10, 15])]
+    ][::order]
+    true = [np.array([24, 11, 13]) * 10**table.decimals for table in tables]
+    perturbed = Perturbed("deterministic", base=5)
+    assert len(certify_rounding(tables, true, perturbed, examined=False)) == 2
+    for at in range(2):
+        wrong = [array + 2 * 10 ** tables[at].decimals * (i == at) for i, array in enumerate(true)]
+        with pytest.raises(ProofError, match=f"table '{tables[at].name}'.* nearest"):
+            certify_rounding(tables, wrong, perturbed, examined=False)
 
 
 @pytest.mark.parametrize("method", BY_METHOD)

@@ -83,7 +83,8 @@ def test_measures_of_other_cells_have_no_ratio():
     wages, costs = shown([6, 1, 2, 3], name="wages"), shown([9, 2, 3, 4], name="costs")
     other = replace(costs, dimensions=(Dimension("town", FLAT.hierarchy),))
     women = replace(costs, where=Population.of({"sex": ("f",)}))
-    for wrong in (other, women):
+    later = replace(costs, vintage="2021")
+    for wrong in (other, women, later):
         with pytest.raises(InputError, match="'wages' and 'costs' are not about the same cells"):
             ratio_estimates(wages, wrong, [1, 1, 1, 1])
     with pytest.raises(InputError, match=r"known= has the shape \(3,\), the tables \(4,\)"):

@@ -12,7 +12,7 @@ from profiles import examples
 
 from diskret.attack import constellation_risk, keyed_constellation_risk
 from diskret.attack.noise.linear_keys import together_shown
-from diskret.cellkey import PerturbationTable
+from diskret.cellkey import Lookup, PerturbationTable
 from diskret.errors import InputError
 
 MODULUS = np.uint64(2**32)
@@ -142,6 +142,38 @@ def test_cells_are_shown_together_as_simulated_keys_say(order):
         error = np.sqrt(expected * (1 - expected) / trials)
         assert (np.abs(found - expected) <= 5 * error + 1e-6).all()
         assert (found[expected == 0] == 0).all()
+
+
+@pytest.mark.parametrize("reuse", [1, 2])
+def test_rows_beyond_the_last_one_are_those_that_the_lookup_takes(reuse):
+    """Against all pairs of keys of a small modulus."""
+    modulus, noise = 400, [[0, 0], [-1, 1], [-1, 2], [-2, 1]]
+    ends = np.array([[400, 400], [200, 400], [280, 400], [120, 400]], dtype=np.uint64)
+    lookup = Lookup(np.arange(4), modulus, ends, np.array(noise), reuse=reuse)
+    key = np.arange(modulus, dtype=np.uint64)
+    first, second = (own.ravel() for own in np.meshgrid(key, key))
+    total = (first + second) % np.uint64(modulus)
+    for a, b in ((1, 3), (2, 3), (4, 5)):
+        found = np.zeros((9, 9, 14))
+        values = [
+            count + lookup(np.full(len(own), count), own)
+            for count, own in ((a, first), (b, second), (a + b, total))
+        ]
+        np.add.at(found, tuple(values), 1 / modulus**2)
+        # a key lies anywhere in its interval; pairs at the edges may fall beside it
+        assert np.abs(found - together_shown(lookup, a, b, 9, 14)).max() < 3 / modulus
+
+
+@pytest.mark.parametrize(
+    ("lookup", "why"),
+    [
+        (Lookup(np.array([0, 1, 4]), 10, np.full((3, 1), 10), np.zeros((3, 1))), "without a gap"),
+        (Lookup(np.arange(2), 10, np.full((2, 1), 10), np.zeros((2, 1)), step=2), "steps of 1/2"),
+    ],
+)
+def test_keyed_risk_is_for_the_rows_of_all_counts(lookup, why):
+    with pytest.raises(InputError, match=why):
+        keyed_constellation_risk(lookup)
 
 
 def test_any_two_cells_are_independent_but_not_all_three():

@@ -16,6 +16,7 @@ from diskret.attack.noise_certificate import (
     NoiseCertificate,
     check_adding_up,
     refuse_cells,
+    refuse_hidden,
     refuse_impossible,
 )
 from diskret.attack.proof import unmet
@@ -75,14 +76,17 @@ def certify_rounding(
         A value is no multiple or too far from the true one, totals are not the sums of their
         parts, small counts are left, or cells can be inferred that must not be; says how many.
     """
-    base = _base(published[0], perturbed)
+    if requirements is not None and len(requirements) != len(published):
+        raise ProofError(
+            f"{len(requirements)} requirements do not belong to {len(published)} tables"
+        )
     for table, value in zip(published, original, strict=True):
-        _check_values(table, value, perturbed, base)
+        _check_values(table, value, perturbed)
     if perturbed.method in ADDITIVE:
         check_adding_up(published)
     attacked: list[dict[str, Any]] = [{} for _ in published]
     if examined:
-        attacked = _attack(published, original, perturbed, requirements, base, progress)
+        attacked = _attack(published, original, perturbed, requirements, progress)
     ruled = requirements is not None
     return [
         NoiseCertificate(
@@ -114,12 +118,12 @@ def _base(table: Published, perturbed: Perturbed) -> int:
     return scaled_unit(perturbed.base or 0, table.decimals, table.measure)
 
 
-def _check_values(
-    table: Published, original: NDArray[np.int64], perturbed: Perturbed, base: int
-) -> None:
+def _check_values(table: Published, original: NDArray[np.int64], perturbed: Perturbed) -> None:
     """Every value is what the method may make of the true one."""
+    base = _base(table, perturbed)
     value, off = table.value, table.value - original
-    hidden = table.suppressed | table.empty
+    refuse_hidden(table, table.suppressed)
+    hidden = table.empty
     refuse_impossible(table, original != 0)
     if perturbed.method == "small_counts":
         small = (np.abs(value) > 0) & (np.abs(value) < base)
@@ -168,12 +172,12 @@ def _attack(
     original: Sequence[NDArray[np.int64]],
     perturbed: Perturbed,
     requirements: Sequence[Requirements] | None,
-    base: int,
     progress: Progress,
 ) -> list[dict[str, Any]]:
     """Intervals of all true values from all published ones; refuses what falls short."""
     publication = Publication(tuple(stands_for(table, perturbed) for table in published))
     value = np.concatenate([array.ravel() for array in original])
+    base = _base(published[0], perturbed)  # tables of other decimals are not attacked together
     small = (np.abs(value) > 0) & (np.abs(value) < base)
     targets = _targets(value, small, publication.starts, requirements)
     examination = examine(publication, Attacker(), targets, progress, original=value)

@@ -1,6 +1,8 @@
 """Every claim of microdata is counted again in the file: true ones pass, sabotage is refused."""
 
 import json
+from datetime import date, datetime
+from decimal import Decimal
 from itertools import combinations
 from math import exp, log
 
@@ -385,6 +387,24 @@ def test_direct_identifiers_never_leave_under_any_name():
         (["3-1", "3-2", "3-3", "3-4"], ["3-4", None, None, "3-2"], False),  # or of the days
         ([1, 2, 3, 4], [4.5, None, 2.0, 1.0], False),
         ([1, 2, 3, 4], [4, 3, 2, 2], False),
+        ([1, 2, 3, 4], [Decimal("4.00"), None, Decimal("2.00"), Decimal("1.00")], True),
+        ([1, 2, 3, 4], [Decimal("4.50"), None, Decimal("2.00"), Decimal("1.00")], False),
+        (["001", "002", "003", "004"], [4, None, 2, 1], True),
+        ([1, 2, 3, 4], ["4.0", None, "2.", "01"], True),
+        ([1, 2, 3, 4], ["4.01", None, "2", "1"], False),
+        ([10, 20, 30, 40], [4, None, 2, 1], False),  # zeros at the end count
+        (["Ann", "Bea", "Cem", "Dov"], ["dov ", None, None, " ANN"], True),
+        (["Ann", "ann", "Cem", "Dov"], ["ann", "ANN", None, None], True),  # both are there
+        (
+            [date(1950, 1, d) for d in (1, 2, 3, 4)],
+            [datetime(1950, 1, d) for d in (4, 2, 1, 3)],
+            True,
+        ),
+        (
+            [date(1950, 1, d) for d in (1, 2, 3, 4)],
+            [datetime(1950, 1, d, 12) for d in (4, 2, 1, 3)],
+            False,
+        ),
     ],
 )
 def test_a_copy_of_an_identifier_is_known_by_what_is_left_of_it(identifier, column, copied):
@@ -482,3 +502,21 @@ def test_records_that_lean_on_gaps_of_others_are_counted_for_every_reader():
     assert (
         "unlike" not in certify("p", pa.table({"job": ["a"] * 3}), ["job"], C.KAnonymity(3)).shown
     )
+
+
+@pytest.mark.parametrize(
+    "claim", [C.RiskBelow(1), C.RiskBelow(1, household=True), C.ExpectedBelow(1)]
+)
+@pytest.mark.parametrize("how", ["weights", "model"])
+def test_a_risk_that_is_no_number_is_never_below_a_threshold(claim, how):
+    """Weights that sum to more than any number, and a model that ended in none."""
+    file = pa.table({"sex": ["m"] * 4})
+    given = {"household": [1, 1, 2, 2]}
+    certify("f", file, ["sex"], claim, weight=[9.0] * 4, **given)
+    if how == "weights":
+        wrong = {"weight": [1e308] * 4}
+    else:
+        model = leaving.Modelled(np.array([0.1, np.nan, 0.1, 0.1]), 0.0)
+        wrong = {"weight": [9.0] * 4, "models": {"wildcard": model}}
+    with np.errstate(all="ignore"), pytest.raises(ProofError):
+        certify("f", file, ["sex"], claim, **wrong, **given)

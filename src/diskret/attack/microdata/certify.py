@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime, time
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -21,6 +25,8 @@ from diskret.errors import InputError, ProofError
 from diskret.io.columns import column
 
 _EXAMPLES = 3
+#: A whole number, however it is written: leading zeros and decimals that are none.
+_WHOLE = re.compile(r"0*([0-9]+)(\.0*)?", re.ASCII)
 _NOTHING = Open()
 
 
@@ -238,9 +244,12 @@ def _copied(given: tuple[Numbers, pa.Array], leaving: tuple[Numbers, pa.Array]) 
     often, shown = _often(number, values), _often(other, others)
     if not 2 <= len(others) <= len(values) or shown.max() > often.max():
         return False
-    there = dict(zip(map(_text, values.to_pylist()), often.tolist(), strict=True))
+    there, here = Counter[str](), Counter[str]()
     left = others.to_pylist()
-    if any(there.get(_text(one), 0) < n for one, n in zip(left, shown.tolist(), strict=True)):
+    for found, each, times in ((there, values.to_pylist(), often), (here, left, shown)):
+        for one, n in zip(each, times.tolist(), strict=True):
+            found[_text(one)] += n
+    if not here <= there:
         return False
     return 2 * len(others) > len(values) or any(map(_is_name, left))
 
@@ -250,8 +259,14 @@ def _often(number: Numbers, values: pa.Array) -> Numbers:
 
 
 def _text(value: Any) -> str:
-    """A value as text, the same for a whole number of any type."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    """A value as text, the same in any type and way of writing: a whole number, a day, a name."""
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
+    elif isinstance(value, float | Decimal) and value % 1 == 0:
+        value = int(value)
+    text = str(value).strip().casefold()
+    whole = _WHOLE.fullmatch(text)
+    return whole[1] if whole else text
 
 
 def _is_name(value: Any) -> bool:

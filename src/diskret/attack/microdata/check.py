@@ -191,7 +191,7 @@ def _risk_below(file: Leaving, claim: RiskBelow) -> CheckedClaim:
     if model is not None and model.risk is not None:
         found = np.maximum(by_weights, by_model := judged(model.risk))
         figures["by_model"] = {"largest_risk": float(by_model.max(initial=0.0))}
-    above = found > claim.threshold * (1 + _ROUNDING)
+    above = ~(found <= claim.threshold * (1 + _ROUNDING))  # no number is not small enough
     return CheckedClaim(
         np.flatnonzero(above), {"largest_risk": float(found.max(initial=0.0)), **figures}
     )
@@ -211,13 +211,13 @@ def _expected_below(file: Leaving, claim: ExpectedBelow) -> CheckedClaim:
             "population_uniques": float(np.minimum(1 / file.weight[alone], 1.0).sum()),
         }
     if model is not None and model.risk is not None:
-        expected = max(by_weights, float(model.risk.sum()))
+        expected = float(np.maximum(by_weights, model.risk.sum()))
         figures["by_model"] = {
             "expected_recognised": float(model.risk.sum()),
             "population_uniques": model.uniques,
         }
     rate = expected / file.n
-    fails = rate > claim.rate * (1 + _ROUNDING)
+    fails = not rate <= claim.rate * (1 + _ROUNDING)
     return CheckedClaim(
         np.arange(file.n if fails else 0),
         {"expected_recognised": expected, "rate": rate, **figures},

@@ -56,7 +56,7 @@ def chances(table: NoiseTable, up_to: int) -> NDArray[np.float64]:
     >>> chances(Ends(), 2).tolist()
     [[1.0, 0.0, 0.0, 0.0], [0.25, 0.5, 0.25, 0.0], [0.0, 0.25, 0.5, 0.25]]
     """
-    _check(table)
+    check_for_counts(table)
     last = len(table.counts) - 1
     row = np.minimum(np.arange(up_to + 1), last)
     found = np.zeros((up_to + 1, up_to + 1 + largest_noise(table)))
@@ -74,7 +74,7 @@ def largest_noise(table: NoiseTable) -> int:
 
 def noise_row(table: NoiseTable, count: int) -> NDArray[np.float64]:
     """P(noise | count) of the noise −D, …, D, shape ``(2D + 1,)``."""
-    _check(table)
+    check_for_counts(table)
     if count < 0:
         raise InputError(f"a count is at least 0, not {count}")
     largest = largest_noise(table)
@@ -85,7 +85,8 @@ def noise_row(table: NoiseTable, count: int) -> NDArray[np.float64]:
     return found
 
 
-def _check(table: NoiseTable) -> None:
+def check_for_counts(table: NoiseTable) -> None:
+    """Refuse noise that is not for the counts 0, 1, 2, … without a gap, or makes one negative."""
     if table.step != 1:
         raise InputError(
             f"the noise of this table comes in steps of 1/{table.step}, so it is made for values; "

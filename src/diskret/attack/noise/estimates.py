@@ -260,7 +260,8 @@ def ratio_estimates(wanted: Published, other: Published, known: Any) -> NDArray[
     >>> ratio_estimates(wages, costs, [400, 100, 300]).round().tolist()
     [283.0, 70.0, 200.0]
     """
-    if wanted.dimensions != other.dimensions or wanted.where != other.where:
+    one, two = ((own.dimensions, own.where, own.vintage) for own in (wanted, other))
+    if one != two:
         raise InputError(
             f"{wanted.name!r} and {other.name!r} are not about the same cells; give two measures "
             "of one table"

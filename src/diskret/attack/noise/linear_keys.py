@@ -8,7 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.attack.noise.chances import NoiseTable, largest_noise
+from diskret.attack.cell_key_noise import NoiseRows, row_of
+from diskret.attack.noise.chances import NoiseTable, check_for_counts, largest_noise
 from diskret.attack.noise.constellations import (
     Certainty,
     Constellation,
@@ -22,28 +23,8 @@ from diskret.parameters import Probability, reading
 _NOTHING = 1e-13
 
 
-class KeyIntervals(Protocol):
+class KeyIntervals(NoiseRows, Protocol):
     """What is asked of a lookup; see `diskret.cellkey.Lookup`."""
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """What the rows stand for: 0, 1, 2 and so on."""
-        ...
-
-    @property
-    def modulus(self) -> int:
-        """Of the cell keys."""
-        ...
-
-    @property
-    def bounds(self) -> NDArray[np.uint64]:
-        """Upper bounds of the intervals of each row."""
-        ...
-
-    @property
-    def noise(self) -> NDArray[np.int64]:
-        """Noise of each interval."""
-        ...
 
     def table(self) -> NoiseTable:
         """The probabilities that the intervals give."""
@@ -71,6 +52,11 @@ def keyed_constellation_risk(
     up_to, limit, certainty
         As in `constellation_risk`; all counts are equally likely.
 
+    Raises
+    ------
+    InputError
+        The lookup is not for the counts 0, 1, 2, … without a gap.
+
     Notes
     -----
     Keys are taken for continuous: the probability of three intervals is an area in the unit
@@ -79,7 +65,7 @@ def keyed_constellation_risk(
     Examples
     --------
     >>> class Halves:
-    ...     counts, modulus = np.array([0, 1]), 2
+    ...     counts, modulus, reuse = np.array([0, 1]), 2, 1
     ...     bounds = np.array([[2, 2], [1, 2]], dtype=np.uint64)
     ...     noise = np.array([[0, 0], [-1, 1]])
     ...     def table(self):
@@ -90,7 +76,9 @@ def keyed_constellation_risk(
     >>> together_shown(Halves(), 1, 1, 3, 4)[0, 0].tolist()  # both keys small: half their sums too
     [0.0, 0.125, 0.0, 0.125]
     """
-    largest = largest_noise(lookup.table())
+    table = lookup.table()
+    check_for_counts(table)
+    largest = largest_noise(table)
     counts = up_to + 2 * largest + 1
     shape = (up_to + largest + 1, up_to + largest + 1, 2 * up_to + largest + 1)
     pairs = np.array(
@@ -143,7 +131,7 @@ def together_shown(
 
 def _row(lookup: KeyIntervals, count: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Edges of a row's intervals between 0 and 1, and what is published in each."""
-    row = min(count, len(lookup.counts) - 1)
+    row = int(row_of(lookup, np.array(count)))
     edges = np.concatenate(([0.0], lookup.bounds[row] / lookup.modulus))
     return edges, count + lookup.noise[row]
 
