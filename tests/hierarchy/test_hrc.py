@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from diskret.errors import HierarchyError
 from diskret.hierarchy import Hierarchy
+from diskret.texts.messages import translated
 
 
 @pytest.fixture
@@ -87,6 +88,14 @@ def test_a_repeated_code_does_not_bring_its_children_into_trouble(read):
         read("A\n@a\nA\n@b\n@@x\n")
     assert "line 3" in str(caught.value)
     assert "problems in all" not in str(caught.value)
+
+
+def test_several_problems_are_told_in_german_throughout(read):
+    with pytest.raises(HierarchyError) as caught:
+        read("@x\n@@y\n")
+    said = translated(str(caught.value), "de")
+    assert said.endswith(" (insgesamt 2 Fehler)")
+    assert "the code" not in said and said.count("Führungszeichen") == 2
 
 
 def test_another_total_makes_room_for_the_code(read):
