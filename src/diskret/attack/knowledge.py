@@ -14,6 +14,8 @@ from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN
 from diskret.errors import InputError
 from diskret.io import to_arrow
+from diskret.io.columns import code_text
+from diskret.io.placed import placed
 from diskret.tables import Publication, Published
 
 if TYPE_CHECKING:
@@ -164,12 +166,17 @@ def _inwards(published: Published, bounds: Any, side: _Side) -> NDArray[np.float
     scaled = known * 10.0**published.decimals
     near = np.rint(scaled)
     with np.errstate(invalid="ignore"):
-        written_so = np.abs(scaled - near) <= 1e-9 * np.maximum(1, np.abs(near))
+        # as far as the last digits of a float64 can have come from binary fractions
+        written_so = np.abs(scaled - near) <= np.maximum(1e-9, 4 * np.spacing(np.abs(near)))
     return np.where(written_so, near, np.ceil(scaled) if side == "lower" else np.floor(scaled))
 
 
 def _from_frame(published: Published, frame: Any, side: _Side) -> NDArray[np.float64]:
-    table, _ = to_arrow(frame, (side,))
+    with placed(frame):
+        return _placed_bounds(published, to_arrow(frame, (side,))[0], side)
+
+
+def _placed_bounds(published: Published, table: pa.Table, side: _Side) -> NDArray[np.float64]:
     needed = [*(d.name for d in published.dimensions), side]
     missing = [name for name in needed if name not in table.column_names]
     if missing:
@@ -179,8 +186,7 @@ def _from_frame(published: Published, frame: Any, side: _Side) -> NDArray[np.flo
         )
     at: list[NDArray[np.int64]] = []
     for dimension in published.dimensions:
-        column = table.column(dimension.name)
-        codes = column.cast(pa.string()).to_pylist()
+        codes = code_text(table.column(dimension.name), dimension.name).to_pylist()
         unknown = [code for code in codes if code not in dimension.hierarchy.position]
         if unknown:
             raise InputError(
