@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -85,6 +86,8 @@ def unknown_bounds(
             own = original.ravel()[start : start + table.value.size].reshape(table.shape)
         now = start < publication.starts[len(publication.own)]
         about = attacker.about(table.name) if now else attacker.about_earlier()
+        if not now and only_bounded(table):  # zeros of changed values are not told apart
+            about = replace(about, zeros_known=False)
         lower, upper = attacker_bounds(table, about, own)
         low, high = _public_bounds(table)
         lows.append(np.maximum(lower, low).ravel())
@@ -101,6 +104,11 @@ def unknown_bounds(
         np.where(no_lower, -UNKNOWN, np.where(no_lower, 0, lower).astype(np.int64)),
         np.where(no_upper, UNKNOWN, np.where(no_upper, 0, upper).astype(np.int64)),
     )
+
+
+def only_bounded(table: Published) -> bool:
+    """Whether nothing but intervals is known of a table: its values were changed."""
+    return table.lower is not None and bool(table.suppressed.all())
 
 
 def _public_bounds(table: Published) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
