@@ -11,6 +11,8 @@ from hypothesis.extra.numpy import arrays as arrays_of
 
 from diskret.attack.disclosures import disclosures, read_off
 from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+from diskret.protect.plan import publish
 from diskret.tables import Published, Table
 
 CELLS = st.lists(
@@ -131,3 +133,26 @@ def test_tables_that_do_not_fit_are_refused():
     )
     with pytest.raises(InputError, match="values of 'pay'"):
         disclosures(sums, sums.measure.sum, "town")
+
+
+def test_another_table_of_the_same_shape_is_not_published_in_place_of_this_one():
+    cells = {"town": ["A", "A", "B", "B"], "job": ["x", "y", "x", "y"], "n": [1, 4, 0, 5]}
+
+    def table(*names, total="Total", **more):
+        by = {name: Hierarchy.flat(sorted({*cells[name]}), total=total) for name in names}
+        return Table.from_cells(pa.table(cells), by=by, **({"count": "n"} | more))
+
+    own = table("town", "job")
+    shown = publish(own, own.count < 0, "t")
+    assert disclosures(own, shown, "job").uniques == 2
+    wrong = [
+        publish(other, np.zeros(own.shape, dtype=bool), "t")
+        for other in (
+            table("job", "town"),
+            table("town", "job", total="All"),
+            table("town", "job", count=None, value="n"),
+        )
+    ]
+    for other in wrong:
+        with pytest.raises(InputError, match="'t' is not published in place of this table"):
+            disclosures(own, other, "job")

@@ -83,6 +83,21 @@ def test_who_knows_last_period_says_by_how_much():
         assert "12.5" in attacker.in_words() and attacker.in_words() != Attacker().in_words()
 
 
+def test_one_percentage_is_told_only_where_all_bounds_are_of_last_period():
+    before = pa.table({"region": ["N", "S"], "sales": [4.0, 8.0]})
+    one, other = (Attacker.around({"t": before}, by, value="sales") for by in (10, 30))
+    mixed = [
+        Attacker(lower=one.lower, upper=other.upper),
+        Attacker(lower=one.lower),
+        Attacker(lower=one.lower | {"u": before}, upper=one.upper),
+        Attacker(lower={"t": one.lower["t"], "u": other.lower["t"]}, upper=one.upper),
+    ]
+    assert one.describe()["last_period_within"] == 10
+    for attacker in mixed:
+        assert attacker.describe()["last_period_within"] is None
+        assert "10" not in attacker.in_words()
+
+
 def test_a_coalition_is_one_of_contributors():
     with pytest.raises(InputError, match="a coalition of 2 consists of contributors"):
         Attacker(coalition=2)
@@ -154,6 +169,30 @@ def test_bounds_in_a_frame_are_in_published_units_and_rounded_inwards():
     assert known(Attacker(lower=frame))[0] == [0, 0, 3, 0]
     coded = pa.table({"region": pa.array(["S"]).dictionary_encode(), "lower": [7]})
     assert known(Attacker(lower=coded))[0] == [0, 0, 70, 0]
+
+
+@pytest.mark.parametrize("size", [6, 60_000, 6 * 10**8, 6 * 10**12])
+def test_large_bounds_are_rounded_inwards_as_well(size):
+    """A quarter of a unit is no last digit of a number, large as it is."""
+    large = replace(shown(1, 2), value=np.array([2 * size, 0, 0, 0]))
+    for part, least, most in ((0.25, 1, 0), (0.75, 1, 0), (0.0, 0, 0)):
+        bound = (size + part) / 10
+        lower, upper = (
+            known(
+                Attacker(**{side: lambda p, b=bound: np.array([np.nan, b, np.nan, np.nan])}), large
+            )
+            for side in ("lower", "upper")
+        )
+        assert (lower[0][1], upper[1][1]) == (size + least, size + most)
+
+
+def test_codes_of_bounds_are_read_like_those_of_records():
+    for codes in (pa.array([" S"]), pa.array(["S "]).dictionary_encode()):
+        assert known(Attacker(lower=pa.table({"region": codes, "lower": [7]})))[0] == [0, 0, 70, 0]
+    for codes, why in ((pa.array([1.0]), "floating point"), (pa.array([None, "S"]), "are missing")):
+        frame = pa.table({"region": codes, "lower": [7] * len(codes)})
+        with pytest.raises(InputError, match=why):
+            known(Attacker(lower=frame))
 
 
 def test_of_several_bounds_the_narrowest_counts():

@@ -1,6 +1,7 @@
 """Somebody has kept last period's release, and knows how much values change."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -333,3 +334,25 @@ def test_jobs_that_make_no_sense_have_a_line(tmp_path, old, new, line, said):
     with pytest.raises(JobError, match=said) as error:
         job(tmp_path, JOB.replace(old, new))
     assert f"line {line}" in str(error.value)
+
+
+def test_last_period_that_says_nothing_of_a_table_is_refused():
+    """Else somebody who knows nothing would be withstood in the name of one who knows much."""
+    then, now = before(), line(**NOW)
+    foreign = pa.table({"region": ["01", "02"], "sales": [100, 45]})
+    attacker = dk.Attacker.around(foreign, 20, value="sales")
+    with pytest.raises(InputError, match="name no cell of table 'sales'"):
+        dk.suppress(now, unsafe(5, "S"), attacker=attacker)
+    with pytest.raises(InputError, match="names no table"):
+        dk.Attacker.around({}, 20)
+    both = Publication((then.published,))
+    for several in ({"sales": both}, {"sales": {"sales": then}}):
+        with pytest.raises(InputError, match="names several tables where one"):
+            dk.Attacker.around(several, 20)
+
+
+def test_of_tables_read_beside_earlier_ones_only_last_periods_own_are_known():
+    then = before().published
+    with_older = Publication((then, replace(then, name="r/sales")), (), (("r", "sales"),))
+    attacker = dk.Attacker.around(with_older, 20)
+    assert [*attacker.lower] == [*attacker.upper] == [then.name]

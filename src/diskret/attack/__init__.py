@@ -17,7 +17,7 @@ from diskret.attack.examine import examine, intervals, moving_together
 from diskret.attack.explain import Explanations, explain
 from diskret.attack.knowledge import attacker_bounds
 from diskret.attack.moves import Proposals
-from diskret.attack.parts import JudgedParts, Parts, overlapping, revealed_parts
+from diskret.attack.parts import JudgedParts, Parts, may_have_parts, overlapping, revealed_parts
 from diskret.attack.proof import recheck, unmet
 from diskret.attack.rests import Rests, beside_filters, revealed_rests
 from diskret.attack.sums import Sums, revealed_sums, show_sums, unmet_sums
@@ -123,6 +123,7 @@ __all__ = [
     "least_noise",
     "moving_together",
     "neighbours",
+    "may_have_parts",
     "overlapping",
     "placed_in",
     "privacy_loss",

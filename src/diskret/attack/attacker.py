@@ -106,8 +106,8 @@ class Attacker(Declared):
         Raises
         ------
         InputError
-            The percentage or a frame cannot be used. When it attacks: last period's table has
-            other variables.
+            The percentage or a frame cannot be used, or nothing of last period is given. When it
+            attacks: last period's table has other variables, or none of this period's codes.
 
         Examples
         --------
@@ -178,11 +178,19 @@ class Attacker(Declared):
             "upper": self.upper is not None,
             "relative": self.relative,
             "zeros_known": self.zeros_known,
-            "last_period_within": _percent_of_last_period(self.lower),
+            "last_period_within": self._last_period_within,
             "mistaken": self.mistaken,
             "contributor": self.contributor,
             "coalition": self.coalition,
         }
+
+    @property
+    def _last_period_within(self) -> float | None:
+        """By how much values may have changed since last period, if all bounds say just that."""
+        sides = (self.lower, self.upper)
+        each = [[*b.values()] if isinstance(b, Mapping) else [b] for b in sides]
+        said = {getattr(bound, "percent", None) for bounds in each for bound in bounds}
+        return said.pop() if len(said) == 1 else None
 
     def in_words(self, language: str = "en") -> str:
         """What the attacker knows, in one sentence."""
@@ -195,7 +203,7 @@ class Attacker(Declared):
         if self.relative is not None:
             parts.append(words.said("relative", percent=Figure(f"{self.relative:g}")))
         if self.lower is not None or self.upper is not None:
-            within = _percent_of_last_period(self.lower)
+            within = self._last_period_within
             if within is None:
                 parts.append(words["bounds"])
             else:
@@ -215,9 +223,3 @@ def _by_table(bounds: Any, side: str) -> bool:
     of_side = bounds.get(side)
     framed = any(hasattr(of_side, name) for name in ("columns", "column_names"))
     return side not in bounds or callable(of_side) or isinstance(of_side, Mapping) or framed
-
-
-def _percent_of_last_period(bounds: Any) -> float | None:
-    """By how much values may have changed since last period, if that is what bounds say."""
-    first = next(iter(bounds.values()), None) if isinstance(bounds, Mapping) else bounds
-    return getattr(first, "percent", None)

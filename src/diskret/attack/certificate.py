@@ -15,7 +15,7 @@ from diskret.attack.attacker import Attacker
 from diskret.attack.equations import equations
 from diskret.attack.examination import Examination, Targets, interval_columns
 from diskret.attack.examine import examine
-from diskret.attack.parts import JudgedParts, overlapping
+from diskret.attack.parts import JudgedParts, may_have_parts
 from diskret.attack.proof import unmet
 from diskret.attack.rests import beside_filters
 from diskret.attack.statements import Scope, claimed, different_variables, not_claimed, summary
@@ -85,9 +85,9 @@ class Proof:
 
     @property
     def parts_claimed(self) -> bool | None:
-        """Whether all revealed parts were judged; None if no categories overlap."""
+        """Whether all revealed parts were judged; None if there cannot be any."""
         if self.parts is None:
-            return False if overlapping(self.publication) else None
+            return False if may_have_parts(self.publication) else None
         return not self.parts.unjudged
 
     def place_of(self, published: Published) -> int:

@@ -41,7 +41,8 @@ class Closeness:
 
     close: E: the probability, over keys, that the rule's own estimators come too close.
     guess: the probability that the best guess of somebody who knows all parameters, but no key, is
-        so close, and a value from which to guess is published.
+        so close, and a value from which to guess is published: no 0 that is made of all below it,
+        or of all sums beside a count of 0.
     """
 
     close: NDArray[np.float64]
@@ -170,21 +171,24 @@ def _judged(draws: _Draws, at: slice, unit: int) -> tuple[NDArray[np.float64], N
         chance = (chance[:, :, None] * likely[:, None, :]).reshape(len(noise), -1)
     rest = [draws.delta(at, draw) for draw in range(draws.enumerated, len(shares))]
     farthest = sum(rest, np.zeros(len(noise))) * draws.used.farthest() * draws.one
-    wider = np.ceil(farthest).astype(np.int64)
+    # rounding may carry a published value on to the next multiple
+    wider = (np.ceil(farthest / unit) * unit).astype(np.int64)
     own = draws.sum[at, None]
     scaled = np.where(own < 0, -noise, noise) * draws.one
     inside = own % unit
     shown = (np.floor((inside + scaled) / unit + 0.5) * unit - inside).astype(np.int64)
+    told = chance
     if draws.nonnegative:
+        # a 0 that all from it downwards become is no base of a guess
+        told = np.where(shown + wider[:, None] <= -own, 0, chance)
         shown = np.maximum(shown, -own)
     if draws.used.counts is not None and draws.number is not None:
         none = _becomes_none(draws.used.counts, draws.number[at])[:, None]
         shown = np.concatenate([shown, -own], axis=1)
         chance = np.concatenate([chance * (1 - none), none], axis=1)
+        told = np.concatenate([told * (1 - none), np.zeros(none.shape)], axis=1)
     low, high = -draws.below[at] - wider, draws.above[at] + wider
     close = (chance * ((shown > low[:, None]) & (shown < high[:, None]))).sum(axis=1)
-    # a published 0 is no base of a guess: what was taken off may be anything
-    told = np.where(shown == -own, 0, chance)
     return close, _best_window(shown, told, high - low)
 
 

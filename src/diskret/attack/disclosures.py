@@ -88,8 +88,8 @@ def disclosures(
     Raises
     ------
     InputError
-        The table is none of counts or has no such variable; published counts have another shape,
-        or are no whole numbers from 0.
+        The table is none of counts or has no such variable; a published table shows something
+        else; published counts have another shape, or are no whole numbers from 0.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def disclosures(
         raise InputError(
             f"category={category!r} is none of the variables of the table: {', '.join(names)}"
         )
-    value, hidden = _counts(published, table.shape)
+    value, hidden = _counts(published, table)
     axis = names.index(category)
     leaf = table.dimensions[axis].hierarchy.is_leaf
     original, value, hidden = (
@@ -197,9 +197,15 @@ def read_off(
     )
 
 
-def _counts(published: Any, shape: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _counts(published: Any, table: Table) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Published counts, and where they are withheld."""
+    shape = table.shape
     if isinstance(published, Published):
+        if not published.frequency or _codes(published) != _codes(table):
+            raise InputError(
+                f"{published.name!r} is not published in place of this table: it shows no counts, "
+                "or other variables, codes or another order of them"
+            )
         value, hidden = published.value, published.suppressed
     else:
         array = np.ma.masked_invalid(np.ma.asanyarray(published))
@@ -213,6 +219,10 @@ def _counts(published: Any, shape: tuple[int, ...]) -> tuple[NDArray[np.int64], 
     if (whole != value).any():
         raise InputError(f"published counts are whole numbers; {value[whole != value][0]} is none")
     return whole, hidden
+
+
+def _codes(shown: Published | Table) -> list[tuple[str, tuple[str, ...]]]:
+    return [(d.name, tuple(d.hierarchy.codes)) for d in shown.dimensions]
 
 
 def _alone(

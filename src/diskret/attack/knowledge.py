@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +15,8 @@ from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN
 from diskret.errors import InputError
 from diskret.io import to_arrow
+from diskret.io.columns import code_text
+from diskret.io.placed import placed
 from diskret.tables import Publication, Published
 
 if TYPE_CHECKING:
@@ -83,6 +86,8 @@ def unknown_bounds(
             own = original.ravel()[start : start + table.value.size].reshape(table.shape)
         now = start < publication.starts[len(publication.own)]
         about = attacker.about(table.name) if now else attacker.about_earlier()
+        if not now and only_bounded(table):  # zeros of changed values are not told apart
+            about = replace(about, zeros_known=False)
         lower, upper = attacker_bounds(table, about, own)
         low, high = _public_bounds(table)
         lows.append(np.maximum(lower, low).ravel())
@@ -99,6 +104,11 @@ def unknown_bounds(
         np.where(no_lower, -UNKNOWN, np.where(no_lower, 0, lower).astype(np.int64)),
         np.where(no_upper, UNKNOWN, np.where(no_upper, 0, upper).astype(np.int64)),
     )
+
+
+def only_bounded(table: Published) -> bool:
+    """Whether nothing but intervals is known of a table: its values were changed."""
+    return table.lower is not None and bool(table.suppressed.all())
 
 
 def _public_bounds(table: Published) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -164,12 +174,17 @@ def _inwards(published: Published, bounds: Any, side: _Side) -> NDArray[np.float
     scaled = known * 10.0**published.decimals
     near = np.rint(scaled)
     with np.errstate(invalid="ignore"):
-        written_so = np.abs(scaled - near) <= 1e-9 * np.maximum(1, np.abs(near))
+        # as far as the last digits of a float64 can have come from binary fractions
+        written_so = np.abs(scaled - near) <= np.maximum(1e-9, 4 * np.spacing(np.abs(near)))
     return np.where(written_so, near, np.ceil(scaled) if side == "lower" else np.floor(scaled))
 
 
 def _from_frame(published: Published, frame: Any, side: _Side) -> NDArray[np.float64]:
-    table, _ = to_arrow(frame, (side,))
+    with placed(frame):
+        return _placed_bounds(published, to_arrow(frame, (side,))[0], side)
+
+
+def _placed_bounds(published: Published, table: pa.Table, side: _Side) -> NDArray[np.float64]:
     needed = [*(d.name for d in published.dimensions), side]
     missing = [name for name in needed if name not in table.column_names]
     if missing:
@@ -179,8 +194,7 @@ def _from_frame(published: Published, frame: Any, side: _Side) -> NDArray[np.flo
         )
     at: list[NDArray[np.int64]] = []
     for dimension in published.dimensions:
-        column = table.column(dimension.name)
-        codes = column.cast(pa.string()).to_pylist()
+        codes = code_text(table.column(dimension.name), dimension.name).to_pylist()
         unknown = [code for code in codes if code not in dimension.hierarchy.position]
         if unknown:
             raise InputError(

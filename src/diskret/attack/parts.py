@@ -14,10 +14,10 @@ from diskret.attack.all_cells import AllCells, all_cells, remembered
 from diskret.attack.attacker import Attacker
 from diskret.attack.axes import Axis, Meaning, axes_of
 from diskret.attack.equations import cell_name, equations
-from diskret.attack.knowledge import unknown_bounds
+from diskret.attack.knowledge import only_bounded, unknown_bounds
 from diskret.attack.reduction import reduce
 from diskret.attack.ties import numbered
-from diskret.tables import Publication, Published
+from diskret.tables import Publication
 
 _Codes = NDArray[np.int64]
 
@@ -108,6 +108,16 @@ def overlapping(publication: Publication) -> bool:
     return any(_cut(*pair) for same in alike.values() for pair in permutations(same, 2))
 
 
+def may_have_parts(publication: Publication) -> bool:
+    """Whether there may be parts: of overlapping groupings, or in earlier tables only bounded.
+
+    The cells of such a table were never judged. So what later tables tell of them is judged like a
+    part that nobody published.
+    """
+    earlier = publication.tables[len(publication.own) :]
+    return overlapping(publication) or any(map(only_bounded, earlier))
+
+
 def _leaves(axis: Axis) -> tuple[Meaning, ...]:
     """What the categories without published parts stand for."""
     parents = set(axis.parent[: axis.public].tolist())
@@ -156,7 +166,7 @@ def revealed_parts(publication: Publication) -> Parts:
     >>> parts.value.tolist(), parts.name(both, 0)
     ([2], 'age=15-17 (minors: age=0-17 without children: age=0-14)')
     """
-    if not overlapping(publication):
+    if not may_have_parts(publication):
         return _Found().parts((), ())
     seen = all_cells(publication)
     coded = _Coded.of(seen)
@@ -168,15 +178,6 @@ def revealed_parts(publication: Publication) -> Parts:
     _atoms(seen, coded, judged, found)
     parts = found.parts(coded.names, tuple(coded.place))
     return replace(_distinct(seen, coded, judged, parts), filters=coded.filters)
-
-
-def only_bounded(table: Published) -> bool:
-    """Whether nothing but intervals is known of a table: its values were changed.
-
-    Its cells were never judged. So what later tables tell of them is judged like a part that nobody
-    published.
-    """
-    return table.lower is not None and bool(table.suppressed.all())
 
 
 # ── what cells are restricted to ────────────────────────────────────────────────────

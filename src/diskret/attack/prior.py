@@ -111,6 +111,11 @@ class Within:
         """The bounds in published units, shape of the table; NaN where nothing is known."""
         known = self.known.of([dimension.name for dimension in published.dimensions])
         at, both = known.at(published.dimensions)
+        if not both.any():
+            raise InputError(
+                f"last period's values name no cell of table {published.name!r}: no row has codes "
+                "that it has, so nothing would be known of it; give a table with the same codes"
+            )
         bound = np.full(published.value.size, np.nan)
         bound[at[both]] = self._bound(known)[both]
         return bound.reshape(published.shape)
@@ -137,25 +142,29 @@ def bounds_around(
 
     See [`Attacker.around`][diskret.Attacker.around]; `outsider` could compute what was hidden then.
     """
-    known = _known(previous, value, outsider)
-    if isinstance(known, Known | Rows):
-        return Within(known, percent, "lower"), Within(known, percent, "upper")
+    if isinstance(previous, Publication):
+        found = _attacked(previous, outsider).of_tables(previous)
+        known = {t.name: _of_published(t, f) for t, f in zip(previous.own, found, strict=False)}
+    elif isinstance(previous, Mapping):
+        known = {str(name): _known(one, value, outsider) for name, one in previous.items()}
+    else:
+        one = _known(previous, value, outsider)
+        return Within(one, percent, "lower"), Within(one, percent, "upper")
+    if not known:
+        raise InputError("previous= names no table, so nothing would be known; give last period's")
     return (
         {name: Within(one, percent, "lower") for name, one in known.items()},
         {name: Within(one, percent, "upper") for name, one in known.items()},
     )
 
 
-def _known(
-    previous: Any, value: str | None, outsider: Attacker
-) -> Known | Rows | dict[str, Known | Rows]:
-    if isinstance(previous, Mapping):
-        each = {str(name): _known(one, value, outsider) for name, one in previous.items()}
-        return {name: one for name, one in each.items() if not isinstance(one, dict)}
-    if isinstance(previous, Publication):
-        found = _attacked(previous, outsider).of_tables(previous)
-        pairs = zip(previous.tables, found, strict=True)
-        return {table.name: _of_published(table, own) for table, own in pairs}
+def _known(previous: Any, value: str | None, outsider: Attacker) -> Known | Rows:
+    """What is known of one table."""
+    if isinstance(previous, Mapping | Publication):
+        raise InputError(
+            "previous= names several tables where one of last period belongs; give one for each "
+            "name, or a Publication of all of them instead of the mapping"
+        )
     certificate = getattr(previous, "certificate", previous)
     if isinstance(found := getattr(certificate, "outsider", None), Examination):
         return _of_published(certificate.published, found)

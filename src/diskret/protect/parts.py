@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack import JudgedParts, Parts, UnsafeSums, overlapping, revealed_parts
+from diskret.attack import JudgedParts, Parts, UnsafeSums, may_have_parts, revealed_parts
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.protect.arguments import rules_judging_unions
@@ -114,7 +114,7 @@ def parts_judge(
     if len(to_protect) + len(before.tables) == 1:
         return None
     everything = public(np.ones(len(system.value), dtype=bool))
-    if not overlapping(everything):
+    if not may_have_parts(everything):
         return None
     known: set[tuple[object, ...]] = set()
     if before.tables:
@@ -124,7 +124,7 @@ def parts_judge(
     tables += [replace(table, contributions=e.contributions) for e, table in before.pairs]
     rules = [rules_judging_unions(table.measure.name, to_protect) for table in tables]
     for place, e in enumerate(before.earlier, start=len(to_protect)):
-        if e.perturbed or e.weight is not None:
+        if e.weight is not None:
             rules[place] = ()
     tables = [_with_room(*pair) for pair in zip(tables, rules, strict=True)]
     meaning = [finest_meanings(*own) for own in zip(tables, side_by_side(tables), strict=True)]

@@ -17,6 +17,7 @@ from diskret.attack import (
     beside_filters,
     examine,
     interval_columns,
+    may_have_parts,
     overlapping,
 )
 from diskret.attack.all_cells import all_cells
@@ -265,9 +266,13 @@ def _scopes(publication: Publication, earlier: int, contributor: bool) -> Iterat
     different = different_variables(publication.tables)
     among_contributors = either if contributor else (False,)
     several = earlier + len(publication.own) > 1
+    # releases of before say nothing of parts where only cells that were changed may be some
+    parts = either if overlapping(publication) else (None,)
+    if missing or (parts == (None,) and may_have_parts(publication)):
+        parts = unknown
     may_be: dict[str, tuple[Any, ...]] = {
         "complete": either if missing else (all_cells(publication).complete,),
-        "parts": unknown if missing else either if overlapping(publication) else (None,),
+        "parts": parts,
         "rests": unknown if missing else either if beside_filters(publication) else (None,),
         "crossed": either if different else unknown if missing else (None,),
         "groups": either,

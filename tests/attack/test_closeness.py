@@ -1,0 +1,130 @@
+"""How close estimates come to noisy sums: every key of every draw is tried, one cell at a time."""
+
+from dataclasses import replace
+from importlib import import_module
+from itertools import product
+
+import numpy as np
+import pytest
+
+import diskret as dk
+from diskret.attack import Windows
+from diskret.attack.cell_key_noise import UsedNoise, between, interval_noise
+from diskret.attack.closeness import closeness
+from diskret.tables import Dimension, Measure, Table
+
+MODULUS = 12
+PLAIN = dk.MagnitudeNoise(
+    dk.PerturbationTable.for_magnitudes(max_noise=2, variance=1),
+    scale=(0.25, 0.05),
+    flex_point=1000,
+)
+ROWS = PLAIN.ptable.lookup(modulus=MODULUS)
+COUNTS = dk.PerturbationTable.maximum_entropy(max_noise=3, variance=2).lookup(modulus=MODULUS)
+
+
+def cell(sizes, signed=False, decimals=0):
+    """A table of a total and one cell with these contributions, in scaled units."""
+    top = np.array(sorted(sizes, key=abs, reverse=True))
+    two = np.ones(2, dtype=np.int64)
+    number = two * len(top)
+    measure = Measure(
+        "v",
+        decimals,
+        sum=two * top.sum(),
+        magnitude=two * np.abs(top).sum(),
+        largest=np.abs(np.tile(np.append(top, [0] * 3), (2, 1))),
+        signed=signed,
+    )
+    dimension = Dimension("cell", dk.Hierarchy.flat(["a"]))
+    return Table((dimension,), number, units=number, measures=(measure,), contributors="units")
+
+
+def every_key(used, sizes, above, below, unit, signed, decimals=0):
+    """Changes of a published sum with their probabilities: all keys, the side and the count."""
+    noise, one = used.noise, 10.0**decimals
+    x = np.abs(np.array(sorted(sizes, key=abs, reverse=True) + [0] * 3)) / one
+    true, size = sum(sizes), sum(map(abs, sizes)) / one
+    keys = np.arange(MODULUS, dtype=np.uint64)
+    draws = []
+    for j, share in enumerate(noise.shares):
+        delta = float(x[j] * used.share(x[j : j + 1])[0] * share)
+        row = np.full(MODULUS, size / delta if delta else np.inf)
+        draws.append(delta * between(used.intervals, row, keys))
+    tail = sum(
+        float(x[j] * used.share(x[j : j + 1])[0] * s) * used.farthest()
+        for j, s in enumerate(noise.shares)
+        if j
+    )
+    least = (max(above, below) * (1 + 1e-9) + unit / 2 + 1) / one
+    further = float(x[0] * used.share(x[:1])[0] * noise.shares[0]) * (noise.extra or 0)
+    gone = 0.0
+    if used.counts is not None:
+        number = np.full(MODULUS, len(sizes))
+        gone = float(np.mean(number + interval_noise(used.counts, number, keys) == 0))
+    found = []
+    for first, *others in product(*draws):
+        for up in (True, False):
+            if noise.extra is None:
+                side = 1 if up or (not signed and true < below) else -1
+                moved = side * (abs(first) + least + tail)
+            else:
+                side = np.sign(first) or (1 if up else -1)
+                moved = side * (abs(first) + further)
+            change = (moved + sum(others)) * one
+            exact = true + (-change if true < 0 else change)
+            shown = int(np.floor(exact / unit + 0.5)) * unit
+            shown = shown if signed else max(shown, 0)
+            found.append((shown - true, (1 - gone) / 2 / MODULUS ** len(draws), shown == 0))
+    found.append((-true, gone, True))
+    return found
+
+
+def expected(found, above, below, cut):
+    """E, and the best guess: the most probable window, published zeros of a cut left out."""
+    close = sum(p for n, p, _ in found if -below < n < above)
+    told = [(n, p) for n, p, zero in found if not (zero and cut)]
+    at, likely = np.array(told).T
+    best = max((likely[(at >= n) & (at < n + above + below)].sum() for n in set(at)), default=0)
+    return close, best
+
+
+CASES = [
+    ([9000], 900, 900, 1, False, 0, {}),
+    ([9000, 4000], 700, 500, 1000, False, 0, {"shares": (1, 0.5), "extra": 0.5}),
+    ([9000, 4000, 900], 700, 500, 500, False, 1, {"shares": (1, 0.5, 0.3), "extra": 0.2}),
+    ([900, 40], 700, 800, 1, False, 0, {"shares": (1, 0.5), "extra": 0.5}),
+    ([900, 40], 700, 980, 10, False, 0, {"shares": (1, 0.5)}),
+    ([-9000, 8500], 700, 500, 100, True, 0, {"shares": (1, 0.5), "extra": 0.5}),
+    ([-9000, 9000], 700, 500, 100, True, 0, {"extra": 1.0}),
+    ([900, 100, 40], 70, 50, 1, False, 0, {"shares": (1, 0.5), "extra": 0.5, "counts": COUNTS}),
+    # rounding carries a smaller contribution's noise on to the next multiple
+    ([4967, 323], 1184, 595, 500, False, 0, {"shares": (1, 0.3), "extra": 0.2}),
+    ([5415, 373], 301, 1165, 500, False, 0, {"shares": (1, 0.05), "extra": 0.5}),
+    ([1925, 358], 100, 120, 100, False, 0, {"shares": (1, 0.3), "extra": 0.2}),
+    # where values may be negative a 0 is like any other
+    ([913, -183], 1556, 1919, 1000, True, 0, {"shares": (1, 0.3), "extra": 1.0}),
+]
+
+
+@pytest.mark.parametrize("outcomes", [10_000, 4])
+@pytest.mark.parametrize(("sizes", "above", "below", "unit", "signed", "decimals", "more"), CASES)
+def test_every_key_is_tried(
+    monkeypatch, outcomes, sizes, above, below, unit, signed, decimals, more
+):
+    monkeypatch.setattr(import_module("diskret.attack.closeness"), "_OUTCOMES", outcomes)
+    more = dict(more)
+    counts = more.pop("counts", None)
+    used = UsedNoise(replace(PLAIN, **more), ROWS, counts=counts)
+    table = cell(sizes, signed, decimals)
+    sensitive = np.array([False, True])
+    both = (np.full(2, side, dtype=np.int64) for side in (above, below))
+    found = closeness(used, table, Windows(sensitive, *both), unit, table.units)
+    wide = max(above, below) if signed else None
+    above, below = (above, below) if wide is None else (wide, wide)
+    outcome = every_key(used, sizes, above, below, unit, signed, decimals)
+    close, best = expected(outcome, above, below, cut=not signed)
+    if outcomes == 4 and len(used.noise.shares) > 1:
+        assert found.worst >= close - 1e-9 and found.best_guess >= best - 1e-9
+    else:
+        assert (found.worst, found.best_guess) == pytest.approx((close, best))
