@@ -60,6 +60,7 @@ from diskret.tables import (
     Table,
     together,
 )
+from diskret.tables.ties import refuse_two_spellings
 
 #: Attacks results that were protected together beside all earlier tables tied to them.
 Again = Callable[[Sequence[Result], Sequence[Earlier]], None]
@@ -190,6 +191,7 @@ class Ledger:
         """
         with store.read(self._store) as connection:
             entries = store.entries(connection, self._store)
+            refuse_two_spellings(tables, [note for entry in entries for note in entry.tables])
             wanted = earlier_tied_to(entries, [table.about for table in tables], sums)
             return store.load(connection, self._store, wanted)
 
@@ -329,6 +331,8 @@ class Ledger:
         with store.change(self._store) as connection:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
+            before = [note for entry in entries for note in entry.tables]
+            refuse_two_spellings([result.published for result in results], before)
             position = store.position(connection, self._store)
             wanted, shared = earlier_of_results(entries, results)
             moved = any(result.position != position for result in suppressed)

@@ -14,7 +14,7 @@ from diskret.system import definitions
 from diskret.tables import MeasureSum, Published, Table
 from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
-from diskret.tables.ties import tied_groups, tied_pairs
+from diskret.tables.ties import refuse_two_spellings, tied_groups, tied_pairs
 
 if TYPE_CHECKING:
     from diskret.publish.contract import Protected
@@ -24,6 +24,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[list[int]]:
     """Groups of tables that equations tie together, each in the order given."""
+    refuse_two_spellings(tables)
     abouts = [table.about for table in tables]
     for equation in sums:
         missing = {equation.total, *equation.parts} - {about.measure for about in abouts}
@@ -122,6 +123,7 @@ _EXAMPLES = 3
 
 def check_alike(results: Sequence[Protected]) -> None:
     """Two values for one cell tell more of the true one than either of them."""
+    refuse_two_spellings([result.published for result in results])
     for one, other in combinations(results, 2):
         _check_weighted(one, other)
         tables = one.published, other.published
