@@ -88,6 +88,24 @@ def changed_alike(
     ]
 
 
+def measured_otherwise(
+    entries: Sequence[Entry], results: Sequence[Protected]
+) -> list[tuple[Entry, int]]:
+    """Earlier tables of the same records whose measures are to be compared with those of new ones.
+
+    Those of other measures, as long as the new one has not been entered for this period before.
+    """
+    every = [(entry, at) for entry in entries for at in range(len(entry.tables))]
+    before = {(note.measure, note.vintage) for entry in entries for note in entry.tables}
+    new = [result.published.about for result in results]
+    new = [about for about in new if (about.measure, about.vintage) not in before]
+    return [
+        (entry, at)
+        for entry, at in every
+        if any(entry.tables[at].about.shares_records(about) for about in new)
+    ]
+
+
 def published_by(
     entry: Entry, releases: Sequence[Release], keys: SecretKeys
 ) -> tuple[Entry, list[Row]]:

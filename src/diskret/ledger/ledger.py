@@ -24,6 +24,7 @@ from diskret.ledger.entries import (
     changed_alike,
     earlier_of_results,
     earlier_tied_to,
+    measured_otherwise,
     noisy_before,
     published_by,
     recorded,
@@ -37,6 +38,7 @@ from diskret.ledger.refusals import (
     check_zeros_before,
 )
 from diskret.progress import Progress, silent
+from diskret.protect.linked import check_measures
 from diskret.protect.result import Result
 from diskret.protect.write import (
     DEFAULT_FORMATS,
@@ -333,6 +335,8 @@ class Ledger:
             _check_free(entries, name)
             before = [note for entry in entries for note in entry.tables]
             refuse_two_spellings([result.published for result in results], before)
+            others = store.load(connection, self._store, measured_otherwise(entries, results))
+            check_measures(results, others)
             position = store.position(connection, self._store)
             wanted, shared = earlier_of_results(entries, results)
             moved = any(result.position != position for result in suppressed)

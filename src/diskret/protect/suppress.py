@@ -35,6 +35,7 @@ from diskret.suppression import (
     sequential,
 )
 from diskret.tables import KnownBefore, MeasureSum, Table
+from diskret.tables.one_measure import refuse_one_measure_twice, valued
 
 METHODS: dict[str, Method] = {
     "auto": auto,
@@ -317,6 +318,7 @@ def _groups(
     """Which tables are tied to each other, and to what was published before."""
     tables = [one.table for one in to_protect]
     found = linked(tables, sums)
+    refuse_one_measure_twice([valued(table) for table in tables], sums=sums)
     if ledger is None:
         return [Group(tuple(group), ()) for group in found]
     shown = [one.shown for one in to_protect]
