@@ -49,7 +49,7 @@ def test_without_the_refusal_the_secret_would_be_out(monkeypatch, times):
     pair = tables(records(times=times))
     with pytest.raises(dk.errors.InputError, match=REFUSED):
         dk.suppress([*pair], RULE, name=["a", "b"])
-    monkeypatch.setattr("diskret.protect.suppress.refuse_one_measure_twice", lambda *_, **__: None)
+    monkeypatch.setattr("diskret.protect.linked.refuse_one_measure_twice", lambda *_, **__: None)
     secret = sum(v for r, v in zip(REGIONS, TURNOVER, strict=True) if r == "S")
     assert told(dk.suppress([*pair], RULE, name=["a", "b"]), times) == secret
 

@@ -149,7 +149,7 @@ def check_measures(results: Sequence[Protected], earlier: Sequence[Earlier] = ()
         return
     refuse_one_measure_twice(
         [
-            valued(result.before, result.published.changed == "cell_key")
+            valued(result.before, result.published)
             for result in results
             if result.before is not None
         ],

@@ -18,7 +18,7 @@ from diskret.progress import Progress, silent
 from diskret.protect.arguments import Asked, checked_tables, for_each, rules_for, tables_to_protect
 from diskret.protect.attackers import default_attacker
 from diskret.protect.earlier_tables import Group, groups
-from diskret.protect.linked import default_names, known_empty, linked
+from diskret.protect.linked import check_measures, default_names, known_empty, linked
 from diskret.protect.plan import Cost, TableToProtect
 from diskret.protect.protect_together import Options, protect
 from diskret.protect.result import Result
@@ -35,7 +35,6 @@ from diskret.suppression import (
     sequential,
 )
 from diskret.tables import KnownBefore, MeasureSum, Table
-from diskret.tables.one_measure import refuse_one_measure_twice, valued
 
 METHODS: dict[str, Method] = {
     "auto": auto,
@@ -288,7 +287,9 @@ def suppress_tables(
         stays = _empty_elsewhere(asked, shown)
         hidden = {i for i, r in results.items() if (r.published.suppressed & stays[i]).any()}
         waiting = [group for group in found if hidden & {*group.new}]
-    return [results[i] for i in range(len(asked))]
+    every = [results[i] for i in range(len(asked))]
+    check_measures(every)
+    return every
 
 
 def _empty_elsewhere(
@@ -318,7 +319,6 @@ def _groups(
     """Which tables are tied to each other, and to what was published before."""
     tables = [one.table for one in to_protect]
     found = linked(tables, sums)
-    refuse_one_measure_twice([valued(table) for table in tables], sums=sums)
     if ledger is None:
         return [Group(tuple(group), ()) for group in found]
     shown = [one.shown for one in to_protect]

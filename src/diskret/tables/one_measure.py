@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,32 +29,42 @@ _SAMPLE = 1000
 class Valued(NamedTuple):
     """A table and what its office knows of it: shape of the table, in scaled integers.
 
-    `noise`: whether it is shown with noise, which proportional measures have in common.
+    `shown`: all values as they are; with noise by record keys, which proportional measures have in
+    common; or neither.
     """
 
     table: Table | Published
     value: NDArray[np.int64]
     known: NDArray[np.bool_]
-    noise: bool = False
+    shown: Literal["whole", "noise", "less"] = "less"
 
 
-def valued(table: Table, noise: bool = False) -> Valued:
-    """A table of which all values are known."""
-    return Valued(table, table.measure.sum, np.ones(table.shape, dtype=bool), noise)
+def valued(table: Table, published: Published) -> Valued:
+    """A table of which all values are known, and what the public is to see of it."""
+    noise = published.changed == "cell_key"
+    whole = not published.changed and not published.suppressed.any()
+    every = np.ones(table.shape, dtype=bool)
+    return Valued(table, table.measure.sum, every, "noise" if noise else _shown(whole))
 
 
 def remembered(one: Earlier) -> list[Valued]:
     """A released table with what is known of its true values; nothing where none is."""
     seen = one.published
+    whole = not one.perturbed and not seen.suppressed.any()
     if one.original is not None:
-        return [Valued(seen, one.original, np.ones(seen.shape, dtype=bool), one.perturbed)]
-    return [] if one.perturbed else [Valued(seen, seen.value, ~seen.suppressed)]
+        every = np.ones(seen.shape, dtype=bool)
+        return [Valued(seen, one.original, every, "noise" if one.perturbed else _shown(whole))]
+    return [] if one.perturbed else [Valued(seen, seen.value, ~seen.suppressed, _shown(whole))]
+
+
+def _shown(whole: bool) -> Literal["whole", "less"]:
+    return "whole" if whole else "less"
 
 
 def refuse_one_measure_twice(
     new: Sequence[Valued], before: Sequence[Valued] = (), sums: Sequence[MeasureSum] = ()
 ) -> None:
-    """Refuse tables of common records whose measures are one under two names.
+    """Refuse tables of common records whose measures are one under two names, and hide something.
 
     Parameters
     ----------
@@ -68,22 +78,22 @@ def refuse_one_measure_twice(
     Raises
     ------
     InputError
-        Of two measures, the one is the other times a number in all finest cells that two tables
-        have in common, and these are too many and too large for chance.
+        Of two measures, the one is the other times a number in all finest cells of one table that
+        stand in another, and these are too many and too large for chance.
     """
     for one, other in [*combinations(new, 2), *((one, its) for one in new for its in before)]:
         about, its = one.table.about, other.table.about
         named = {about.measure, its.measure}
         tied = len(named) == 1 or any(named <= {s.total, *s.parts} for s in sums)
-        if tied or (one.noise and other.noise) or not about.shares_records(its):
+        harmless = one.shown == other.shown != "less"
+        if tied or harmless or not about.shares_records(its):
             continue
         cells = _times_a_number(one, other)
         if cells:
             raise InputError(
                 f"{about.measure!r} and {its.measure!r} are one measure under two names: the one "
-                f"is the other times a number in all {cells:,} cells that two tables of common "
-                "records both have at the finest level, so what the one hides the other shows. "
-                "Publish one of them, under one name; or say sums=['a = b'], if they are equal"
+                f"is the other times a number in all {cells:,} finest cells that two tables of common "
+                "records share, so what the one hides the other shows. Publish one of them, under one name; or say sums=['a = b'], if they are equal"
             )
 
 
@@ -93,14 +103,16 @@ def _times_a_number(one: Valued, other: Valued) -> int:
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables.dimension import Dimension
     >>> region = Dimension("region", Hierarchy.flat(["N", "S", "W"]))
-    >>> euros = valued(Table((region,), np.array([600, 310, 90, 200])))
-    >>> cents = euros._replace(value=100 * euros.value)
+    >>> sums = np.array([600, 310, 90, 200])
+    >>> euros = Valued(Table((region,), sums), sums, sums > 0)
+    >>> cents = euros._replace(value=100 * sums)
     >>> _times_a_number(euros, cents), _times_a_number(euros, cents._replace(value=cents.value + 1))
     (3, 0)
     """
     first, second = common_cells(one.table, other.table)
-    there = one.known.ravel()[first] & other.known.ravel()[second]
-    there &= _finest(one.table).ravel()[first] & _finest(other.table).ravel()[second]
+    finest = _finest(one.table).ravel()[first], _finest(other.table).ravel()[second]
+    there = max(finest, key=np.count_nonzero)  # no totals of others that are looked at
+    there = there & one.known.ravel()[first] & other.known.ravel()[second]
     a, b = one.value.ravel()[first[there]], other.value.ravel()[second[there]]
     if not np.array_equal(a == 0, b == 0):
         return 0
