@@ -92,8 +92,9 @@ def refuse_one_measure_twice(
         if cells:
             raise InputError(
                 f"{about.measure!r} and {its.measure!r} are one measure under two names: the one "
-                f"is the other times a number in all {cells:,} finest cells that two tables of common "
-                "records share, so what the one hides the other shows. Publish one of them, under one name; or say sums=['a = b'], if they are equal"
+                f"is the other times a number in all {cells:,} finest cells that two tables of "
+                "common records share, so what the one hides the other shows. Publish one of "
+                "them, under one name; or say sums=['a = b'], if they are equal"
             )
 
 
