@@ -63,7 +63,8 @@ def write_records(path: Path, firms: int, seed: int) -> None:
             size = rng.choice(["small"] * 6 + ["middle"] * 3 + ["large"])
             sales = rng.randrange(100, 100_000)
             export = rng.randrange(sales) if rng.random() < 0.4 else 0
-            amounts = [sales, sales - export, export, sales]
+            services = sales * (export % 3) // 10  # sales are more than trade, not times a number
+            amounts = [sales + services, sales - export, export, sales]
             shown = [f"{one // 100}.{one % 100:02}" for one in amounts]
             write.writerow([f"F{firm}", nuts3[:2], nuts3, size, *shown])
 

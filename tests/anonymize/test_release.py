@@ -85,6 +85,17 @@ def test_identifiers_do_not_leave_under_another_name():
         released(microdata(frame), NoIdentifiers(), attributes=["alias"])
 
 
+@pytest.mark.parametrize("new", [False, True], ids=["left out", "new numbers"])
+def test_numbers_of_records_do_not_leave_under_another_name(new):
+    number = persons()["pid"]
+    frame = persons().append_column("case", number)
+    with pytest.raises(dk.DiskretError, match="'case' holds the values of the direct identifier"):
+        released(microdata(frame), NoIdentifiers(), attributes=["case"], id=new)
+    other = persons().append_column("case", pa.array([i % 7 for i in range(len(number))]))
+    file = released(microdata(other), NoIdentifiers(), attributes=["case"], id=new)
+    assert ("pid" in file.public.column_names) == new
+
+
 def test_levels_bring_their_claims():
     factual = released(claim=None, level="factual")
     assert [type(claim).__name__ for claim in factual.claims] == [

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diskret.attack.cell_key_noise import measure_key
-from diskret.cellkey.further_keys import canonical, measure_keys, turned
+from diskret.cellkey.further_keys import measure_keys, turned
 from diskret.errors import InputError
+from diskret.io.names import canonical
 
 MODULI = [1, 2, 3, 7, 100, 256, 750, 1000, 4096, 10_007, 2**13]
 

@@ -180,6 +180,7 @@ def _certified(
             original=md.original.table,
             sensitive=[one for one in md.roles.sensitive if one in table.column_names],
             identifiers=md.original.roles.identifiers,
+            numbered=md.original.roles.columns("id"),
             orders=md.roles.orders,
             means_missing=codes_there(md, records),
             models=models(records, names, about.weight, claims),

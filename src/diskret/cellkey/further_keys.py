@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io.names import canonical
 
 #: A prime; products of two numbers below it fit 64 bits, signed ones too, as databases have them.
 _PRIME = 2**31 - 1
@@ -18,15 +18,6 @@ _ROUNDS = 6
 #: golden ratio, which spread out neighbouring keys (Knuth, The Art of Computer Programming,
 #: volume 3, section 6.4).
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
-
-
-def canonical(name: str) -> str:
-    """How a source column is called whatever the case and the blanks around it.
-
-    >>> canonical(" Turnover") == canonical("TURNOVER")
-    True
-    """
-    return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
 def measure_keys(

@@ -24,6 +24,7 @@ from diskret.ledger.entries import (
     changed_alike,
     earlier_of_results,
     earlier_tied_to,
+    measured_otherwise,
     noisy_before,
     published_by,
     recorded,
@@ -37,6 +38,7 @@ from diskret.ledger.refusals import (
     check_zeros_before,
 )
 from diskret.progress import Progress, silent
+from diskret.protect.linked import check_measures
 from diskret.protect.result import Result
 from diskret.protect.write import (
     DEFAULT_FORMATS,
@@ -60,6 +62,7 @@ from diskret.tables import (
     Table,
     together,
 )
+from diskret.tables.ties import refuse_two_spellings
 
 #: Attacks results that were protected together beside all earlier tables tied to them.
 Again = Callable[[Sequence[Result], Sequence[Earlier]], None]
@@ -190,6 +193,7 @@ class Ledger:
         """
         with store.read(self._store) as connection:
             entries = store.entries(connection, self._store)
+            refuse_two_spellings(tables, [note for entry in entries for note in entry.tables])
             wanted = earlier_tied_to(entries, [table.about for table in tables], sums)
             return store.load(connection, self._store, wanted)
 
@@ -329,6 +333,10 @@ class Ledger:
         with store.change(self._store) as connection:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
+            before = [note for entry in entries for note in entry.tables]
+            refuse_two_spellings([result.published for result in results], before)
+            others = store.load(connection, self._store, measured_otherwise(entries, results))
+            check_measures(results, others)
             position = store.position(connection, self._store)
             wanted, shared = earlier_of_results(entries, results)
             moved = any(result.position != position for result in suppressed)

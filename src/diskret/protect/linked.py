@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.system import definitions
-from diskret.tables import MeasureSum, Published, Table
+from diskret.tables import Earlier, MeasureSum, Published, Table
 from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
-from diskret.tables.ties import tied_groups, tied_pairs
+from diskret.tables.one_measure import refuse_one_measure_twice, remembered, valued
+from diskret.tables.ties import refuse_two_spellings, tied_groups, tied_pairs
 
 if TYPE_CHECKING:
     from diskret.publish.contract import Protected
@@ -24,6 +25,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[list[int]]:
     """Groups of tables that equations tie together, each in the order given."""
+    refuse_two_spellings(tables)
     abouts = [table.about for table in tables]
     for equation in sums:
         missing = {equation.total, *equation.parts} - {about.measure for about in abouts}
@@ -122,6 +124,8 @@ _EXAMPLES = 3
 
 def check_alike(results: Sequence[Protected]) -> None:
     """Two values for one cell tell more of the true one than either of them."""
+    refuse_two_spellings([result.published for result in results])
+    check_measures(results)
     for one, other in combinations(results, 2):
         _check_weighted(one, other)
         tables = one.published, other.published
@@ -137,6 +141,24 @@ def check_alike(results: Sequence[Protected]) -> None:
                 "method"
             )
         _check_values(*tables)
+
+
+def check_measures(results: Sequence[Protected], earlier: Sequence[Earlier] = ()) -> None:
+    """Refuse one measure under two names in results, or in one of them and an earlier release."""
+    if len(results) + len(earlier) < 2:
+        return
+    refuse_one_measure_twice(
+        [
+            valued(result.before, result.published)
+            for result in results
+            if result.before is not None
+        ],
+        [one for table in earlier for one in remembered(table)],
+        [
+            *(total for r in results if r.proof for total in r.proof.publication.sums),
+            *(total for table in earlier for total in table.sums),
+        ],
+    )
 
 
 def _check_weighted(*pair: Protected) -> None:

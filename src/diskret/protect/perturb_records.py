@@ -78,6 +78,11 @@ class PerturbedRecords(ChangedValues):
         """None that the office can know: no true count was fetched."""
         return ()
 
+    @property
+    def before(self) -> None:
+        """The true table, which was not fetched."""
+        return None
+
     def remembered(self, release: str) -> Earlier:
         """What later tables have to know of this one, once a release holds it. Confidential."""
         return changed_earlier(release, self.published, self.known)

@@ -143,6 +143,11 @@ class PerturbedResult(ChangedValues):
         """What was lost, in sentences. Confidential."""
         return self.utility.lines(language)
 
+    @property
+    def before(self) -> Table:
+        """The table before it was changed. Confidential."""
+        return self.table
+
     def remembered(self, release: str) -> Earlier:
         """What later tables have to know of this one, once a release holds it. Confidential."""
         return changed_earlier(release, self.published, self.known, self.table.measure.sum)

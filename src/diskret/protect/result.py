@@ -109,6 +109,11 @@ class Result:
         """None: what is hidden is counted on the certificate."""
         return ()
 
+    @property
+    def before(self) -> Table:
+        """The table before it was protected. Confidential."""
+        return self.table
+
     def remembered(self, release: str) -> Earlier:
         """What later tables have to know of this one, once a release holds it. Confidential."""
         return Earlier(

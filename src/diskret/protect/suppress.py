@@ -18,7 +18,7 @@ from diskret.progress import Progress, silent
 from diskret.protect.arguments import Asked, checked_tables, for_each, rules_for, tables_to_protect
 from diskret.protect.attackers import default_attacker
 from diskret.protect.earlier_tables import Group, groups
-from diskret.protect.linked import default_names, known_empty, linked
+from diskret.protect.linked import check_measures, default_names, known_empty, linked
 from diskret.protect.plan import Cost, TableToProtect
 from diskret.protect.protect_together import Options, protect
 from diskret.protect.result import Result
@@ -287,7 +287,9 @@ def suppress_tables(
         stays = _empty_elsewhere(asked, shown)
         hidden = {i for i, r in results.items() if (r.published.suppressed & stays[i]).any()}
         waiting = [group for group in found if hidden & {*group.new}]
-    return [results[i] for i in range(len(asked))]
+    every = [results[i] for i in range(len(asked))]
+    check_measures(every)
+    return every
 
 
 def _empty_elsewhere(

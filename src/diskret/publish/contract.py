@@ -26,7 +26,7 @@ from diskret.io.code_book import CodeBook
 from diskret.io.from_json import Form
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
-from diskret.tables import Block, CellsDigest, Outline, Perturbed, Published
+from diskret.tables import Block, CellsDigest, Outline, Perturbed, Published, Table
 from diskret.tables.requirements import Earlier
 
 if TYPE_CHECKING:
@@ -165,6 +165,11 @@ class Protected(Protocol):
     @property
     def name(self) -> str:
         """Name of the published table and its files."""
+        ...
+
+    @property
+    def before(self) -> Table | None:
+        """The table before it was protected, confidential; None: only an engine knows it."""
         ...
 
     @property

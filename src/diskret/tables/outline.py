@@ -41,6 +41,11 @@ class Outline:
         return About(self.measure, self.vintage, self.where)
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the classifying variables."""
+        return tuple(dimension.name for dimension in self.dimensions)
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Number of codes of each dimension, totals included."""
         return tuple(len(d) for d in self.dimensions)

@@ -169,6 +169,11 @@ class Table:
         return About(self.measure.name, self.vintage, self.where)
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the classifying variables."""
+        return tuple(dimension.name for dimension in self.dimensions)
+
+    @property
     def measure(self) -> Measure:
         """The measure to protect: the chosen one, or the only one, or the count."""
         if self.frequency:

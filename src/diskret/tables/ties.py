@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from diskret.errors import InputError
 from diskret.graphs import connected
+from diskret.io.names import canonical
 from diskret.population import Population
 
 
@@ -57,6 +58,66 @@ class About(NamedTuple):
     def shares_cells(self, other: About) -> bool:
         """Whether a cell can stand in both."""
         return self.measure == other.measure and self.shares_records(other)
+
+
+class Named(Protocol):
+    """A table, or what a ledger notes of it, with the names by which it is tied to others."""
+
+    @property
+    def about(self) -> About:
+        """What it is about."""
+        ...
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the classifying variables."""
+        ...
+
+
+def refuse_two_spellings(new: Sequence[Named], before: Sequence[Named] = ()) -> None:
+    """Refuse tables of common records of which two spell a measure, variable or period in two ways.
+
+    Tables are tied by these names: where one says `Turnover` and another `turnover`, what the one
+    hides could be computed from the other.
+
+    Parameters
+    ----------
+    new
+        Tables that are compared with each other and with all others.
+    before
+        Tables that are out already.
+
+    Raises
+    ------
+    InputError
+        Names differ in case, blanks around them or composed letters only.
+    """
+    for i, one in enumerate(new):
+        for other in (*new[:i], *before):
+            alike = canonical(one.about.vintage) == canonical(other.about.vintage)
+            if not alike or not one.about.where.overlaps(other.about.where):
+                continue
+            for name, its in _two_spellings(one, other):
+                raise InputError(
+                    f"two tables of common records say {name!r} and {its!r}, one name in two "
+                    "spellings. Tables are tied by names, so what the one hides the other could "
+                    "show; spell it alike, as earlier releases do"
+                )
+
+
+def _two_spellings(one: Named, other: Named) -> Iterator[tuple[str, str]]:
+    """The spellings of each name that two tables spell differently."""
+    variables = ([*named.variables, *named.about.where.asked] for named in (one, other))
+    for names, others in (
+        ([one.about.measure], [other.about.measure]),
+        ([one.about.vintage], [other.about.vintage]),
+        tuple(variables),
+    ):
+        spelled = {canonical(name): name for name in others}
+        for name in names:
+            its_own = spelled.get(canonical(name), name)
+            if name not in others and its_own not in names:
+                yield name, its_own
 
 
 def tied(one: About, other: About, sums: Sequence[MeasureSum] = ()) -> bool:

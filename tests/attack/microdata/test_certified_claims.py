@@ -520,3 +520,48 @@ def test_a_risk_that_is_no_number_is_never_below_a_threshold(claim, how):
         wrong = {"weight": [9.0] * 4, "models": {"wildcard": model}}
     with np.errstate(all="ignore"), pytest.raises(ProofError):
         certify("f", file, ["sex"], claim, **wrong, **given)
+
+
+#: What a reader takes for flu, for cold and for nothing, as records may spell it.
+SPELLED = {
+    "flu": ["flu", "flu ", " Flu", "FLU", "fl\u00adu", "f\u200blu"],
+    "grippé": ["grippé", "grippe\u0301", "Grippé\u00a0"],
+    None: [None, "", "  ", "\ufeff"],
+}
+READ = {text: read for read, texts in SPELLED.items() for text in texts}
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["m", "f"]), st.sampled_from([*READ])), min_size=2, max_size=8
+    ),
+    st.integers(2, 3),
+)
+@examples(60)
+def test_another_spelling_makes_nobody_diverse(records, least):
+    sexes, ills = zip(*records, strict=True)
+    file = pa.table({"sex": sexes, "ill": pa.array(ills, pa.string())})
+    read = {sex: {READ[ill] for own, ill in records if own == sex} for sex in sexes}
+    diverse = all(len(values) >= least for values in read.values())
+    plain = file.set_column(1, "ill", pa.array([READ[ill] for ill in ills], pa.string()))
+    for claim in (C.LDiversity(least), C.AlphaK(0.6, 2), C.TCloseness(0.3), C.DeltaDisclosure(0.5)):
+        found = []
+        for table in (file, plain):
+            try:
+                certify("f", table, ["sex"], claim, sensitive=["ill"])
+                found.append(True)
+            except ProofError:
+                found.append(False)
+        assert found[0] == found[1]
+        if isinstance(claim, C.LDiversity):
+            assert found[0] == diverse
+
+
+def test_minus_zero_is_zero_among_sensitive_values():
+    for values, diverse in (([0.0, -0.0, 0.0], False), ([0.0, 1.0, -0.0], True)):
+        file = pa.table({"sex": ["m"] * 3, "ill": values})
+        if diverse:
+            certify("f", file, ["sex"], C.LDiversity(2), sensitive=["ill"])
+        else:
+            with pytest.raises(ProofError, match="break l-diversity"):
+                certify("f", file, ["sex"], C.LDiversity(2), sensitive=["ill"])

@@ -41,6 +41,7 @@ def certify(
     original: pa.Table | None = None,
     sensitive: Sequence[str] = (),
     identifiers: Sequence[str] = (),
+    numbered: Sequence[str] = (),
     orders: Mapping[str, Sequence[Any]] | None = None,
     means_missing: Mapping[str, Sequence[str]] | None = None,
     models: Mapping[Missing, Modelled] | None = None,
@@ -71,6 +72,9 @@ def certify(
         Names of sensitive variables of `table`.
     identifiers
         Names of direct identifiers of `original`.
+    numbered
+        Names of its columns with the office's own numbers of records, in whose place new ones may
+        leave.
     orders
         Column → its values from the lowest to the highest, where that was declared.
     means_missing
@@ -123,7 +127,7 @@ smaller k
     )
     for key in keys:
         file.numbers(key)  # must leave
-    refuse_identifiers(file, original, identifiers)
+    refuse_identifiers(file, original, identifiers, numbered)
     figures: list[dict[str, Any]] = []
     for claim in asked:
         found = check(file, claim)
@@ -214,20 +218,22 @@ def _households(household: ArrayLike | pa.ChunkedArray, n: int) -> Numbers:
 
 
 def refuse_identifiers(
-    file: Leaving, original: pa.Table | None, identifiers: Sequence[str]
+    file: Leaving,
+    original: pa.Table | None,
+    identifiers: Sequence[str],
+    numbered: Sequence[str] = (),
 ) -> None:
-    """Refuse direct identifiers, also those that only have another name."""
+    """Refuse direct identifiers, and numbers of records, also those that only have another name."""
     for identifier in identifiers:
         if identifier in file.table.column_names:
             raise ProofError(
                 f"file {file.name!r}: the direct identifier {identifier!r} would leave; take it "
                 "out of the columns"
             )
-        if original is None:
-            continue
+    for identifier in () if original is None else (*identifiers, *numbered):
         given = numbers(column(original, identifier))
         for name in file.table.column_names:
-            if _copied(given, file.numbers(name)):
+            if name != identifier and _copied(given, file.numbers(name)):
                 raise ProofError(
                     f"file {file.name!r}: the column {name!r} holds the values of the direct "
                     f"identifier {identifier!r}; take it out of the columns"

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from diskret.attack.microdata.claims import Missing
 from diskret.errors import InputError
-from diskret.io.categories import ascending
+from diskret.io.categories import ascending, is_text
+from diskret.io.names import canonical
 
 _LARGEST = 2**62
 #: Pairs of a combination and a value that are laid out at a time.
@@ -290,6 +291,16 @@ class Leaving:
         return rank[number], beside
 
     def told_apart(self, name: str) -> Numbers:
-        """The values of a column as numbers from 0 on in no order, missing ones first."""
-        number, _ = self.numbers(name)
+        """The values of a column as numbers from 0 on in no order, missing ones first.
+
+        What reads alike is one value: a blank behind it, or another case, makes nobody diverse.
+        """
+        number, values = self.numbers(name)
+        if is_text(values.type):
+            read = [canonical(value) for value in values.to_pylist()]
+            place = {text: at for at, text in enumerate(dict.fromkeys(read)) if text}
+            number = np.array([*(place.get(text, -1) for text in read), -1])[number]
+        elif pa.types.is_floating(values.type):
+            every = values.to_numpy(zero_copy_only=False)
+            number = np.append(np.unique(every, return_inverse=True)[1], -1)[number]  # 0 is -0
         return number - min(int(number.min(initial=0)), 0)

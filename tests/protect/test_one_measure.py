@@ -1,0 +1,124 @@
+"""One measure under two names, in another currency or unit: what one hides the other shows."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from profiles import examples
+
+import diskret as dk
+
+KEYS = dk.SecretKeys(bytes(range(32)))
+RULE = dk.rules.MinimumFrequency(3)
+REGIONS = [*"NNNNNNSSWWWWWEEEE"]
+TURNOVER = [10 + i for i in range(len(REGIONS))]
+REFUSED = "one measure under two names"
+
+
+def records(values=TURNOVER, times=1000, plus=0):
+    """Firms with turnover, and with the same `times` as much; `plus`: the last firm has more."""
+    other = [times * v for v in values]
+    other[-1] += plus
+    return pa.table(
+        {"region": REGIONS, "firm": range(len(REGIONS)), "turnover": values, "umsatz": other}
+    )
+
+
+def tables(frame):
+    """Turnover of all regions, and the other column of all but S, where two firms are."""
+    options = {"by": {"region": None}, "unit": "firm"}
+    return (
+        dk.tabulate(frame, value="turnover", **options),
+        dk.tabulate(frame, value="umsatz", where={"region": [*"NWE"]}, **options),
+    )
+
+
+def told(results, times):
+    """What a reader computes of the two firms in S, who knows what the currencies are worth."""
+    everything, others = (result.published for result in results)
+    if everything.suppressed[0] or others.suppressed[0]:
+        return None
+    return int(everything.value[0]) - Fraction(int(others.value[0]), times)
+
+
+@pytest.mark.parametrize("times", [1, 1000, 119])
+def test_without_the_refusal_the_secret_would_be_out(monkeypatch, times):
+    pair = tables(records(times=times))
+    with pytest.raises(dk.errors.InputError, match=REFUSED):
+        dk.suppress([*pair], RULE, name=["a", "b"])
+    monkeypatch.setattr("diskret.protect.linked.refuse_one_measure_twice", lambda *_, **__: None)
+    secret = sum(v for r, v in zip(REGIONS, TURNOVER, strict=True) if r == "S")
+    assert told(dk.suppress([*pair], RULE, name=["a", "b"]), times) == secret
+
+
+def test_a_folder_and_a_later_release_are_refused(tmp_path):
+    pair = tables(records())
+    one, other = (dk.suppress(t, RULE, name=n) for t, n in zip(pair, "ab", strict=True))
+    with pytest.raises(dk.errors.InputError, match=REFUSED):
+        dk.write([one, other], tmp_path / "both", ["csv"], keys=KEYS)
+    ledger = dk.Ledger.create(tmp_path / "ledger.db", keys=KEYS)
+    ledger.publish(one, tmp_path / "1", ["csv"])
+    for beside in (other, dk.round_table(pair[1], 10, "random", keys=KEYS, name="b")):
+        with pytest.raises(dk.errors.InputError, match=REFUSED):
+            ledger.publish(beside, tmp_path / "2", ["csv"])
+    late = replace(pair[1], vintage="2026")  # other periods have other values
+    ledger.publish(dk.suppress(late, RULE, name="late"), tmp_path / "3", ["csv"])
+    assert [release.name for release in ledger.releases()] == ["1", "3"]
+
+
+def test_what_was_published_elsewhere_counts(tmp_path):
+    pair = tables(records([1000 * v for v in TURNOVER]))
+    first, second = (dk.suppress(t, RULE) for t in pair)
+    ledger = dk.Ledger.create(tmp_path / "ledger.db", keys=KEYS)
+    ledger.record(first.published, "yearbook")
+    with pytest.raises(dk.errors.InputError, match=REFUSED):
+        ledger.publish(second, tmp_path / "2", ["csv"])
+
+
+def test_a_sum_ties_what_is_equal(tmp_path):
+    pair = tables(records(times=1))
+    results = dk.suppress([*pair], RULE, name=["a", "b"], sums=["umsatz = turnover"])
+    assert told(results, 1) is None
+    dk.write(results, tmp_path / "out", ["csv"], keys=KEYS)
+
+
+def test_proportional_measures_share_their_noise_and_may_stand_together(tmp_path):
+    frame = dk.record_keys(records(), id="firm", keys=KEYS)
+    noise = dk.MagnitudeNoise(
+        dk.PerturbationTable.for_magnitudes(max_noise=2, variance=1), scale=0.25, shares=(1, 0.5)
+    )
+    table = dk.tabulate(
+        frame,
+        by={"region": None},
+        value=["turnover", "umsatz"],
+        unit="firm",
+        record_key="record_key",
+    )
+    changed = [dk.perturb(table[name], noise, name=name) for name in ("turnover", "umsatz")]
+    dk.write(changed, tmp_path / "out", ["csv"], keys=KEYS)
+    exact = dk.suppress(table["umsatz"], RULE, name="exact")
+    with pytest.raises(dk.errors.InputError, match=REFUSED):
+        dk.write([changed[0], exact], tmp_path / "noise", ["csv"], keys=KEYS)
+
+
+@given(
+    st.lists(st.integers(0, 300), min_size=len(REGIONS), max_size=len(REGIONS)),
+    st.sampled_from([1, 2, 1000]),
+    st.integers(0, 2),
+)
+@examples(40)
+def test_what_goes_through_is_no_other_measure_or_too_little_to_tell(values, times, plus):
+    pair = tables(records(values, times, plus))
+    sums = {r: sum(v for own, v in zip(REGIONS, values, strict=True) if own == r) for r in "NWE"}
+    there = sorted(v for v in sums.values() if v)
+    enough = len(there) > 1 and (1 + there[0]) * (1 + there[1] if there[2:] else 1) > 1000
+    try:
+        dk.suppress([*pair], RULE, name=["a", "b"])
+        refused = False
+    except dk.errors.InputError as error:
+        refused = REFUSED in str(error)
+    changed = bool(plus) and sum(v > 0 for v in sums.values()) > 1
+    assert refused == (enough and not changed)
