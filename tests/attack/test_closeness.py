@@ -11,6 +11,7 @@ import diskret as dk
 from diskret.attack import Windows
 from diskret.attack.cell_key_noise import UsedNoise, between, interval_noise
 from diskret.attack.closeness import closeness
+from diskret.cellkey import as_lookup
 from diskret.tables import Dimension, Measure, Table
 
 MODULUS = 12
@@ -19,7 +20,7 @@ PLAIN = dk.MagnitudeNoise(
     scale=(0.25, 0.05),
     flex_point=1000,
 )
-ROWS = PLAIN.ptable.lookup(modulus=MODULUS)
+ROWS = as_lookup(PLAIN.ptable, MODULUS)
 COUNTS = dk.PerturbationTable.maximum_entropy(max_noise=3, variance=2).lookup(modulus=MODULUS)
 
 

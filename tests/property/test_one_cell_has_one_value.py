@@ -21,7 +21,7 @@ def shown(table, values, name):
     """A result that shows these values."""
     noise = Noise.of(np.asarray(values, dtype=np.int64).reshape(table.shape))
     published = published_with(table, noise, name=name, changed="cell_key")
-    return SimpleNamespace(published=published, name=name, settings={})
+    return SimpleNamespace(before=table, published=published, proof=None, name=name, settings={})
 
 
 @examples(30)
