@@ -59,6 +59,11 @@ class About(NamedTuple):
         """Whether a cell can stand in both."""
         return self.measure == other.measure and self.shares_records(other)
 
+    def of_another_period(self, other: About) -> bool:
+        """Whether both are of one measure, however it is spelled, and of two vintages."""
+        same = canonical(self.measure) == canonical(other.measure)
+        return same and self.vintage != other.vintage and self.where.overlaps(other.where)
+
 
 class Named(Protocol):
     """A table, or what a ledger notes of it, with the names by which it is tied to others."""
