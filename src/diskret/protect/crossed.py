@@ -20,6 +20,7 @@ from diskret.protect.arguments import rules_judging_unions
 from diskret.protect.attackers import LISTED
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.plan import TableToProtect
+from diskret.population import Bounds, Population
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions
 from diskret.tables import Publication, Table
@@ -128,18 +129,20 @@ def crossed_judge(
 def _pairs(tables: Sequence[Table], new: int) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
     """Tables that may be of the same records, and a variable of each that the other one lacks.
 
-    The first of each pair is new.
-
-    Pairs of variables of which some table shows the combinations are left out: there the
-    equations between cells say everything.
+    Who filters by the code of a variable has it, for the other table as for a map. The first of
+    each pair is new. Pairs of variables of which some table shows the combinations are left out:
+    there the equations between cells say everything.
     """
-    names = [{d.name for d in table.dimensions} for table in tables]
+    shown = [{d.name for d in table.dimensions} for table in tables]
+    asked = [{n for n, of in t.where if not isinstance(of, Bounds)} - s
+             for t, s in zip(tables, shown, strict=True)]  # fmt: skip
+    names = [one | other for one, other in zip(shown, asked, strict=True)]
     for i, j in combinations(range(len(tables)), 2):
         one, other = tables[i], tables[j]
         if i >= new or not one.about.shares_cells(other.about):
             continue
         for pair in product(sorted(names[i] - names[j]), sorted(names[j] - names[i])):
-            if not any({*pair} <= own for own in names):
+            if not any({*pair} <= own for own in shown):
                 yield (i, j), pair
 
 
@@ -165,12 +168,15 @@ def _crossed(
     if one.asked is None:
         return None
     questions = [one.asked.question]
+    where, *wheres = (_beyond(tables[i], name) for i, name in zip(places, names, strict=True))
     for other in others:
         if other.asked is None or not one.asked.same_records(other.asked):
             return None
-        if one.where != other.where or _whose(one.asked) != _whose(other.asked):
+        if _whose(one.asked) != _whose(other.asked):
             return None
         questions.append(other.asked.question)
+    if any(its != where for its in wheres):
+        return None
     from diskret.protect.tabulate import leaves_of
     from diskret.tables.crossed import crossed
 
@@ -179,8 +185,9 @@ def _crossed(
     named = first.unit is not None or first.holding is not None
     question = replace(
         first,
-        by={name: own.by[name] for name, own in zip(names, questions, strict=True)}
+        by={name: own.by.get(name) for name, own in zip(names, questions, strict=True)}
         | {name: first.by[name] for name in shared},
+        where=where,
         totals={name: of for own in reversed(questions) for name, of in own.totals.items()},
         record_key=None,
         largest=max(first.largest, largest),
@@ -188,7 +195,10 @@ def _crossed(
         most_listed=LISTED,
     )
     opened = records if isinstance(records, Source) else source(records)
-    leaves = leaves_of(opened, question, one.asked.engine)
+    try:
+        leaves = leaves_of(opened, question, one.asked.engine)
+    except InputError:  # what a filter asks for may have no codes elsewhere
+        return None
     if len(leaves.count) > _MOST_PIECES or (question.contributions and leaves.listed is None):
         return None
     with suppress(InputError):  # codes were combined in a way that nobody knows
@@ -199,6 +209,12 @@ def _crossed(
     return None
 
 
+def _beyond(table: Table, name: str) -> Population:
+    """What a table asks of records besides a variable that it may show."""
+    shown = any(d.name == name for d in table.dimensions)
+    return table.where if shown else table.where.without([name])
+
+
 def _whose(asked: Asked) -> tuple[object, ...]:
     of = asked.question
     return of.unit, of.holding, of.weight, of.weight_decimals, of.marks, dict(of.values)
@@ -207,8 +223,12 @@ def _whose(asked: Asked) -> tuple[object, ...]:
 def _unchanged(made: Crossed, tables: Sequence[Table]) -> bool:
     """Whether the records are still what the tables were made of."""
     of = made.records.count
-    totals = [tables[g.table]["count"].measure.sum.ravel()[0] for g in made.groupings]
-    return of is not None and all(total == of.ravel()[0] for total in totals)
+    if of is None:
+        return False
+    return all(
+        tables[g.table]["count"].measure.sum.ravel()[0] == (g.pieces[[0]] @ of.ravel()[1:])[0]
+        for g in made.groupings
+    )
 
 
 def _judged(rules: Sequence[Rule], own: Crossed, rests: CrossedRests) -> Sensitivity:
