@@ -196,21 +196,32 @@ class _Piece:
 
     def settle(self) -> Claims:
         """What is open after all."""
-        outside = self._withstand_outsiders()
+        for claim in np.lexsort((-self.most, np.diff(self.member.indptr))).tolist():
+            self._withstand_outsiders(claim, int(self.most[claim]))
+        # an outsider may be owed less than others are, down to nothing
+        short = np.flatnonzero(self.best < self.most)
+        nobody = np.full((len(short), 1), _NOBODY)
+        owed = self._owed(short, nobody)
+        for claim, need in zip(short.tolist(), owed.tolist(), strict=True):
+            if need < self.most[claim]:
+                self._withstand_outsiders(claim, need)
+        outside = self.best[short] < owed
         claim = name = need = open_ = np.zeros(0, dtype=np.int64)
         if self.view.insiders.coalition:
-            claim, name, need = self._unproven()
+            claim, name, need = self._unproven(short[~outside], owed[~outside])
             open_ = self._prove(claim, name, need)
-        nobody = np.full(len(outside), _NOBODY)
-        lower, upper = self.view.insiders.level(self.target[outside], nobody[:, None])
-        owed = np.where(self.side[outside] > 0, upper, lower)
-        everything = Claims(
-            np.append(nobody, self.names[name[open_]]),
-            self.target[np.append(outside, claim[open_])],
-            self.side[np.append(outside, claim[open_])],
-            np.append(owed, need[open_]),
+        which = np.append(short[outside], claim[open_])
+        return Claims(
+            np.append(nobody[outside], self.names[name[open_]]),
+            self.target[which],
+            self.side[which],
+            np.append(owed[outside], need[open_]),
         )
-        return everything.only(everything.need > 0)
+
+    def _owed(self, claim: NDArray[np.int64], who: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How far claims have to move where these are the insiders, ``(q, 1)``."""
+        lower, upper = self.view.insiders.level(self.target[claim], who)
+        return np.where(self.side[claim] > 0, upper, lower)
 
     # ── moves at hand ────────────────────────────────────────────────────────────────
 
@@ -289,18 +300,16 @@ class _Piece:
 
     # ── claims ───────────────────────────────────────────────────────────────────────
 
-    def _withstand_outsiders(self) -> NDArray[np.int64]:
-        """Find a move for each claim as far as anybody can be owed; claims without one."""
-        for claim in np.lexsort((-self.most, np.diff(self.member.indptr))).tolist():
-            need = int(self.most[claim])
-            if self.best[claim] < need:
-                found, _ = self._look(claim, need, [])
-                move = self._farthest_given(claim) if found is None else None
-                if move is not None:
-                    found = self.add(move)
-                if found is not None:
-                    self._back(self.moves[found])
-        return np.flatnonzero(self.best < self.most)
+    def _withstand_outsiders(self, claim: int, need: int) -> None:
+        """Find a move of a claim that goes so far, or else as far as one at hand."""
+        if self.best[claim] >= need:
+            return
+        found, _ = self._look(claim, need, [])
+        move = self._farthest_given(claim) if found is None else None
+        if move is not None:
+            found = self.add(move)
+        if found is not None:
+            self._back(self.moves[found])
 
     def _back(self, move: Move, spare: bool = False) -> None:
         """Keep the opposite of a move if it is possible and shows more, or to spare."""
@@ -333,15 +342,23 @@ class _Piece:
         own = slice(*self.member.indptr[claim : claim + 2].tolist())
         return self.member.indices[own].astype(np.int64), self.member.data[own]
 
-    def _unproven(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Claims that contributors rule out with all moves at hand: claim, who, how far."""
+    def _unproven(
+        self, short: NDArray[np.int64], owed: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Claims that contributors rule out with all moves at hand: claim, who, how far.
+
+        short, owed: claims that no move takes as far as anybody can be owed, and how far an
+            outsider is owed, which some move shows.
+        """
         steps = self._steps(self.moves)
         reach = sparse.csr_array(self.member.astype(np.float64) @ steps.T)
         unit = np.array([move.unit for move in self.moves], dtype=np.int64)[reach.indices]
         reach.data = _told(np.rint(reach.data * unit), unit)
         row = np.repeat(np.arange(reach.shape[0]), np.diff(reach.indptr))
+        enough = self.most.copy()
+        enough[short] = np.where(owed > 0, owed, enough[short])
         full = reach.copy()
-        full.data = (reach.data >= self.most[row]).astype(np.float32)
+        full.data = (reach.data >= enough[row]).astype(np.float32)
         full.eliminate_zeros()
         share = self.shares(steps)
         against = sparse.csr_array(
@@ -350,13 +367,26 @@ class _Piece:
         ruled_out = sparse.csr_array(full @ against)
         claim = np.repeat(np.arange(len(self.target)), np.diff(ruled_out.indptr))
         every = ruled_out.data >= np.diff(full.indptr)[claim]
-        claim, name = claim[every], ruled_out.indices[every].astype(np.int64)
-        lower, upper = self.view.insiders.level(self.target[claim], self.names[name][:, None])
+        # who is in a target may be owed more than an outsider, others are not
+        within, inside = self._inside(short)
+        pair = np.union1d(
+            claim[every] * len(self.names) + ruled_out.indices[every],
+            short[within] * len(self.names) + inside,
+        )
+        claim, name = np.divmod(pair, max(1, len(self.names)))
         self.asked |= set(zip(self.names[name].tolist(), self.target[claim].tolist(), strict=True))
-        need = np.where(self.side[claim] > 0, upper, lower)
+        need = self._owed(claim, self.names[name][:, None])
         claim, name, need = claim[need > 0], name[need > 0], need[need > 0]
-        short = self._best_left(reach, share, claim, name) < need
-        return claim[short], name[short], need[short]
+        short_ = self._best_left(reach, share, claim, name) < need
+        return claim[short_], name[short_], need[short_]
+
+    def _inside(self, claim: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which of some claims' cells somebody contributes to, and who."""
+        there = sparse.csr_array(
+            (np.ones(len(self.name), np.float32), (self.column, self.name)),
+            shape=(len(self.cells), len(self.names)),
+        )
+        return sparse.csr_array(abs(self.member[claim]).astype(np.float32) @ there).nonzero()
 
     def _best_left(
         self,
