@@ -178,7 +178,12 @@ class Square(Percent):
     """A table of two by two with its totals published, and its first cell as the only target."""
 
     def __init__(self, own, coalition, percent, whole=False):
-        self.own, self.coalition, self.whole, self.percent = np.array(own), coalition, whole, percent
+        self.own, self.coalition, self.whole, self.percent = (
+            np.array(own),
+            coalition,
+            whole,
+            percent,
+        )
         self.real = self.truth = self.own.sum(axis=0)
         self.latent = np.zeros(4, dtype=bool)
         self.number = (self.own > 0).sum(axis=0)
@@ -252,7 +257,7 @@ def test_who_can_rule_out_part_of_a_move_and_who_is_owed_more_are_asked_together
 
 @pytest.mark.parametrize("coalition", [1, 2])
 def test_who_is_owed_more_than_an_outsider_is_asked_where_no_move_goes_so_far(coalition):
-    """An outsider is owed nothing of 10 + 9; of 10 the other one is owed 4, and it can move by 3."""
+    """An outsider is owed nothing of 10 + 9; the second one is owed 4 of 10, and it moves by 3."""
     own = [[10, 0, 0, 0], [9, 0, 0, 0], [0, 3, 0, 0], [0, 0, 50, 0], [0, 0, 0, 3]]
     case = Square(own, coalition, 40)
     told = compare(case, case.withstood())
