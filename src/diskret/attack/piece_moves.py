@@ -65,7 +65,7 @@ class Contributors:
     def left(
         self, cell: NDArray[np.int64], moved: NDArray[np.float64], whole: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Entries of moves that somebody can rule out: which, who, and how much of the move is left."""
+        """Entries of moves that somebody can rule out: which, who, and how much is left then."""
         start = self._cell_first[cell]
         number = self._cell_first[cell + 1] - start
         again = np.repeat(np.arange(len(cell)), number)

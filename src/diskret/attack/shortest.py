@@ -167,7 +167,7 @@ class Shortest:
         """The same in fractions, if these keep everything and still go far enough."""
         for unit in _MULTIPLES:
             scaled = np.rint(moved * unit)
-            if np.abs(scaled).max(initial=0) > LARGEST or not scaled.any():
+            if np.abs(scaled).max(initial=0) > LARGEST:
                 return None
             if np.abs(moved * unit - scaled).max() > 1e-3:
                 continue
