@@ -96,16 +96,16 @@ def test_what_handing_over_records_costs_is_what_squares_of_deviations_change_by
 
     state = laid.rest.copy()
     place_kernels.add_counts(laid.values, count - original, 1, laid.maps, state)
-    one, two, square, wall, *space = np.empty((6, len(tables)), dtype=np.int32)
+    one, two, squares_of, walls_of, *space = np.empty((6, len(tables)), dtype=np.int32)
     unlike = np.empty(len(tables) + 1, dtype=np.int32)
     for _ in range(20):
         r, q = draw.choice(len(codes), 2, replace=False)
         e = int(draw.integers(-3, 4))
         place_kernels.place(r, laid.values, laid.maps, one)
         place_kernels.place(q, laid.values, laid.maps, two)
-        first = cost_kernels.parts_alone(one, state, costs.slope, square, wall)
+        first = cost_kernels.parts_alone(one, state, costs.slope, squares_of, walls_of)
         second = cost_kernels.parts_alone(two, state, costs.slope, *space)
-        apart = cost_kernels.parts_apart(one, two, first, second, square, wall)
+        apart = cost_kernels.parts_apart(one, two, first, second, squares_of, walls_of)
         looked_up, n = cost_kernels.parts_looked_up(one, two, state, costs.slope, unlike)
         assert apart == looked_up
         assert unlike[:n].tolist() == np.flatnonzero(one != two).tolist()
