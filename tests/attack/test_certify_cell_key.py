@@ -257,6 +257,10 @@ def test_sums_that_cannot_be_are_caught():
     ):
         with pytest.raises(ProofError, match=match):
             certify_cell_key_sums(table, changed(shown, by, cell), noise, CENTRED.lookup())
+    # half a unit from what the noise demands, and in steps that rounding would have hidden
+    odd = replace(shown, value=np.where(shown.value > 0, shown.value // 2 * 2 + 1, 0), rounding=2)
+    with pytest.raises(ProofError, match="2 cells are shown in a finer unit"):
+        certify_cell_key_sums(table, odd, noise, CENTRED.lookup())
 
 
 widths = st.lists(st.integers(0, 9), min_size=2, max_size=6)

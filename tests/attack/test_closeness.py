@@ -59,12 +59,15 @@ def every_key(used, sizes, above, below, unit, signed, decimals=0):
     )
     least = (max(above, below) * (1 + 1e-9) + unit / 2 + 1) / one
     further = float(x[0] * used.share(x[:1])[0] * noise.shares[0]) * (noise.extra or 0)
-    gone = 0.0
+    none = np.zeros(MODULUS)
     if used.counts is not None:
         number = np.full(MODULUS, len(sizes))
-        gone = float(np.mean(number + interval_noise(used.counts, number, keys) == 0))
+        none = (number + interval_noise(used.counts, number, keys) == 0).astype(float)
+    gone = float(none.mean())
     found = []
-    for first, *others in product(*draws):
+    for at in product(range(MODULUS), repeat=len(draws)):
+        first, *others = (draw[i] for draw, i in zip(draws, at, strict=True))
+        zero = none[at[0]] if noise.keys == "cell" and not noise.own_keys else gone
         for up in (True, False):
             if noise.extra is None:
                 side = 1 if up or (not signed and true < below) else -1
@@ -76,7 +79,7 @@ def every_key(used, sizes, above, below, unit, signed, decimals=0):
             exact = true + (-change if true < 0 else change)
             shown = int(np.floor(exact / unit + 0.5)) * unit
             shown = shown if signed else max(shown, 0)
-            found.append((shown - true, (1 - gone) / 2 / MODULUS ** len(draws), shown == 0))
+            found.append((shown - true, (1 - zero) / 2 / MODULUS ** len(draws), shown == 0))
     found.append((-true, gone, True))
     return found
 
@@ -90,6 +93,7 @@ def expected(found, above, below, cut):
     return close, best
 
 
+OF_CELLS = {"keys": "cell", "own_keys": True}
 CASES = [
     ([9000], 900, 900, 1, False, 0, {}),
     ([9000, 4000], 700, 500, 1000, False, 0, {"shares": (1, 0.5), "extra": 0.5}),
@@ -99,6 +103,8 @@ CASES = [
     ([-9000, 8500], 700, 500, 100, True, 0, {"shares": (1, 0.5), "extra": 0.5}),
     ([-9000, 9000], 700, 500, 100, True, 0, {"extra": 1.0}),
     ([900, 100, 40], 70, 50, 1, False, 0, {"shares": (1, 0.5), "extra": 0.5, "counts": COUNTS}),
+    ([900, 100, 40], 70, 50, 1, False, 0, {"counts": COUNTS, "extra": 0.5, **OF_CELLS}),
+    ([900, 100], 150, 50, 1, False, 0, {"counts": COUNTS, "extra": 0.3, "keys": "cell"}),
     # rounding carries a smaller contribution's noise on to the next multiple
     ([4967, 323], 1184, 595, 500, False, 0, {"shares": (1, 0.3), "extra": 0.2}),
     ([5415, 373], 301, 1165, 500, False, 0, {"shares": (1, 0.05), "extra": 0.5}),
@@ -125,7 +131,8 @@ def test_every_key_is_tried(
     above, below = (above, below) if wide is None else (wide, wide)
     outcome = every_key(used, sizes, above, below, unit, signed, decimals)
     close, best = expected(outcome, above, below, cut=not signed)
-    if outcomes == 4 and len(used.noise.shares) > 1:
+    one_key = counts is not None and more.get("keys") == "cell" and "own_keys" not in more
+    if one_key or (outcomes == 4 and len(used.noise.shares) > 1):
         assert found.worst >= close - 1e-9 and found.best_guess >= best - 1e-9
     else:
         assert (found.worst, found.best_guess) == pytest.approx((close, best))

@@ -31,16 +31,17 @@ FILE = pa.table(
 )
 WEIGHT = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0, 5.0, 5.0])
 HOUSEHOLD = ["a", "a", "b", "b", "c", None, "d", None]
+PLAIN = {"weight": None, "household": None}
 
 
-def certified(claim, table=FILE, **given):
+def certified(claim, table=FILE, keys=KEYS, **given):
     given = {"weight": WEIGHT, "household": HOUSEHOLD, "sensitive": ["ill"], **given}
-    return certify("persons", table, KEYS, claim, **given)
+    return certify("persons", table, keys, claim, **given)
 
 
-def holds(claim, table=FILE, **given):
+def holds(claim, table=FILE, keys=KEYS, **given):
     try:
-        certified(claim, table, **given)
+        certified(claim, table, keys, **given)
     except ProofError:
         return False
     return True
@@ -325,10 +326,62 @@ def test_public_part_names_no_threshold_and_no_parameter():
 
 def test_numbers_of_numpy_are_numbers():
     made = certified([C.KAnonymity(np.int64(3)), C.RiskBelow(np.float32(0.05))])
-    assert json.loads(json.dumps(made.internal()))["claims"][0]["k"] == 3
+    assert json.loads(json.dumps(made.internal()))["claims"][0]["claimed"]["k"] == 3
     assert made.public()["shown"]["k"] == 3
     with pytest.raises(InputError, match="whole number"):
         C.KAnonymity(float("nan"))
+
+
+def test_what_was_claimed_and_what_was_found_stand_beside_each_other():
+    """Whatever variables are called, and where both are called alike."""
+    names = ["rate", "claim", "kind", "fewest_alike"]
+    file = pa.table({"k": ["a"] * 4, **{name: [1, 2, 1, 2] for name in names}})
+    claims = [
+        C.ExpectedBelow(0.3),
+        C.LDiversity(2, names, kind="entropy"),
+        C.AlphaK(0.5, 4, names),
+        C.TCloseness(0.2, names, ordered=(1, 2)),
+    ]
+    made = certify("f", file, ["k"], claims)
+    rate, diverse, share, close = json.loads(json.dumps(made.internal()))["claims"]
+    assert rate["claimed"]["rate"] == 0.3 and rate["rate"] == 0.25
+    assert "0.25" in made.checked[0].en and "0.3 " in made.checked[0].en
+    assert diverse["claim"] == "LDiversity" and diverse["claimed"]["kind"] == "entropy"
+    assert diverse["variables"] == {name: {"records_short": 0} for name in names}
+    assert share["fewest_alike"] == 4 and share["claimed"]["alpha"] == 0.5
+    assert share["variables"] == {name: {"records_outside": 0} for name in names}
+    assert close["variables"] == {name: {"largest_distance": 0.0} for name in names}
+    days = pa.table({"k": ["a"] * 2, "day": [date(2020, 1, 2), date(2020, 1, 1)]})
+    order = C.TCloseness(0.5, "day", ordered=days["day"].to_pylist()[::-1])
+    (found,) = json.loads(json.dumps(certify("f", days, ["k"], order).internal()))["claims"]
+    assert found["claimed"]["ordered"] == ["2020-01-01", "2020-01-02"]
+
+
+def test_minus_zero_is_no_value_of_its_own():
+    """It would be a step of the line, so that all others came nearer."""
+    for zero in (0.0, -0.0):
+        file = pa.table({"k": ["a"] * 4 + ["b"] * 4, "x": [0.0, zero, 1, 2, 0, 1, 1, 2]})
+        made = certify("f", file, ["k"], C.TCloseness(0.5, "x", ordered=True))
+        assert made.figures["claims"][0]["variables"]["x"]["largest_distance"] == 1 / 16
+        file = pa.table({"x": np.array([0, zero], dtype=np.float16)})
+        certify("f", file, ["x"], C.KAnonymity(2))
+        with pytest.raises(ProofError, match="l-diversity"):
+            certify("f", file, ["x"], C.LDiversity(2, "x"))
+
+
+def test_what_is_just_not_less_is_refused_though_computers_round():
+    """7 of a value are not less than 0.07 times 100; three times a share is not below log 3."""
+    many = [f"v{i // 5}" for i in range(100)]
+    file = pa.table({"k": ["a"] * 107, "x": ["x"] * 7 + many})
+    assert 7 < 0.07 * 100
+    assert not holds(C.LDiversity(2, "x", kind="recursive", c=0.07), file, ["k"], **PLAIN)
+    assert holds(C.LDiversity(2, "x", kind="recursive", c=0.0701), file, ["k"], **PLAIN)
+    # in "a" x has 3 of 10, in the file 4 of 40
+    rest = ["x"] * 1 + ["y"] * 29
+    file = pa.table({"k": ["a"] * 10 + ["b"] * 30, "x": ["x"] * 3 + ["y"] * 7 + rest})
+    assert 0.3 / 0.1 < 3
+    assert not holds(C.DeltaDisclosure(log(3), "x"), file, ["k"], **PLAIN)
+    assert holds(C.DeltaDisclosure(1.11, "x"), file, ["k"], **PLAIN)
 
 
 def test_not_claimed_follows_from_what_is_claimed():
@@ -440,8 +493,10 @@ def somebody(number):
         (C.RiskBelow(0.5), {"weight": WEIGHT * 0}, "8 finite numbers above 0"),
         (C.KAnonymity(2), {"household": ["a"]}, "8 numbers or names"),
         (C.TCloseness(0.5, ordered=("flu", "cold")), {}, "'gout' of 'ill' does not stand"),
-        (C.KMap(2, somebody(None), count="n"), {}, "1 counts of the population are missing"),
-        (C.KMap(2, somebody(-1), count="n"), {}, "missing or below 0 .the first in row 2"),
+        (C.KMap(2, somebody(None), count="n"), {}, "counts of the population are missing"),
+        (C.KMap(2, somebody(-1), count="n"), {}, "or below 0 .the first in row 2"),
+        (C.KMap(2, somebody(np.inf), count="n"), {}, "infinite .first in row 2"),
+        (C.TCloseness(0.5, ordered=()), {}, "does not stand in its order"),
     ],
 )
 def test_what_cannot_be_checked_is_said(claim, given, message):

@@ -134,7 +134,8 @@ smaller k
         if len(found.failing):
             rows = ", ".join(f"{row + 1:,}" for row in found.failing[:_EXAMPLES])
             raise ProofError(refused(file, claim, len(found.failing), rows, found.figures))
-        figures.append({"claim": type(claim).__name__, **_parameters(claim), **found.figures})
+        own = {"claim": type(claim).__name__, "claimed": _parameters(claim)}
+        figures.append({**own, **found.figures})
     said = claimed(file, asked, figures)
     return MicrodataCertificate(
         name,
@@ -197,7 +198,8 @@ def _parameters(claim: Claim) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
-    return value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, bool | int | float | str) else str(value)  # days of an order
 
 
 def _weights(weight: ArrayLike, n: int) -> NDArray[np.float64]:

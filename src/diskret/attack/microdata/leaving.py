@@ -43,11 +43,12 @@ class Combinations:
 
 
 def numbers(column: pa.ChunkedArray) -> tuple[Numbers, pa.Array]:
-    """Number the values of a column in any order, -1 for null and NaN, and list them."""
+    """Number the values of a column in any order, -1 for null and NaN, and list them; -0 is 0."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), None, column)
+        plain = pa.array(column.to_numpy() + 0.0, column.type, from_pandas=True)
+        column = pa.chunked_array([plain])
     encoded = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):  # too long for one chunk
         encoded = encoded.combine_chunks()
@@ -300,7 +301,4 @@ class Leaving:
             read = [canonical(value) for value in values.to_pylist()]
             place = {text: at for at, text in enumerate(dict.fromkeys(read)) if text}
             number = np.array([*(place.get(text, -1) for text in read), -1])[number]
-        elif pa.types.is_floating(values.type):
-            every = values.to_numpy(zero_copy_only=False)
-            number = np.append(np.unique(every, return_inverse=True)[1], -1)[number]  # 0 is -0
         return number - min(int(number.min(initial=0)), 0)
