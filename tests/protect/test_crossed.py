@@ -171,6 +171,89 @@ def test_beside_earlier_releases_nothing_is_claimed(tmp_path):
     assert verify(tmp_path / "second", keys=KEYS)
 
 
+# ── filters by what others show ─────────────────────────────────────────────────────
+
+#: Districts of two lands; one man lives in district 1.
+DISTRICTS = [
+    ("1", "a", "m", 1), ("1", "a", "f", 9), ("2", "a", "m", 9), ("2", "a", "f", 12),
+    ("3", "b", "m", 4), ("3", "b", "f", 4), ("4", "b", "m", 14), ("4", "b", "f", 14),
+]  # fmt: skip
+
+
+def inhabitants(numbers=DISTRICTS):
+    rows = [own for *own, number in numbers for _ in range(number)]
+    return pa.table(dict(zip(["district", "land", "sex"], zip(*rows, strict=True), strict=True)))
+
+
+def of_land(frame, by, land="a"):
+    return dk.tabulate(frame, by=by, where={"land": land})
+
+
+def difference(results, district, sex):
+    """People of a sex in land a without those of the other district, None if one is hidden."""
+    whole, part = (
+        {tuple(v for k, v in row.items() if k not in ("count", "status")): row["count"]
+         for row in result.public.to_pylist()}
+        for result in results
+    )  # fmt: skip
+    less = part[(district, sex)] if (district, sex) in part else part[(sex,)]
+    return None if None in (whole[(sex,)], less) else whole[(sex,)] - less
+
+
+@pytest.mark.parametrize("shown", [True, False], ids=["a variable", "a second filter"])
+def test_districts_of_a_land_that_a_filter_asks_for(shown, monkeypatch):
+    frame = inhabitants()
+    second = (
+        dk.tabulate(frame, by={"district": None, "sex": None})
+        if shown
+        else dk.tabulate(frame, by={"sex": None}, where={"district": "2"})
+    )
+    pair = [of_land(frame, {"sex": None}), second]
+    results = dk.suppress(pair, RULE, name=["land", "second"])
+    assert difference(results, "2", "m") is None
+    said = results[0].certificate.public()
+    assert any("Where categories of one variable" in line for line in said["claimed"]["en"])
+    assert results[0].certificate.internal()["crossed_not_judged"] == 0
+    monkeypatch.setattr(import_module("diskret.protect.parts"), "crossed_judge", lambda *_: None)
+    open_ = dk.suppress(pair, RULE, name=["land", "second"])
+    assert difference(open_, "2", "m") == 1  # the man of district 1
+    said = open_[0].certificate.public()
+    assert any("how different variables lie" in line for line in said["not_claimed"]["en"])
+
+
+def test_what_a_filter_leaves_open_is_not_judged():
+    frame = inhabitants()
+    nowhere = pa.table({"district": ["5"] * 4, "land": [None] * 4, "sex": ["m"] * 4})
+    frame = pa.concat_tables([frame, nowhere.cast(frame.schema)])
+    pair = [of_land(frame, {"sex": None}), dk.tabulate(frame, by={"district": None, "sex": None})]
+    results = dk.suppress(pair, RULE, name=["land", "second"])
+    assert results[0].certificate.internal()["crossed_not_judged"] == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_districts_of_any_lands(seed):
+    drawn = np.random.default_rng(seed)
+    numbers = [
+        (str(district), "ab"[place], sex, int(number))
+        for district, place in enumerate(drawn.integers(0, 2, 4))
+        for sex, number in zip("mf", drawn.choice([0, 1, 2, 4, 7, 12], 2), strict=True)
+    ]
+    frame = inhabitants(numbers)
+    pair = [of_land(frame, {"sex": None}, "a" if "a" in frame["land"].to_pylist() else "b"),
+            dk.tabulate(frame, by={"district": None, "sex": None})]  # fmt: skip
+    [land] = pair[0].where.asked["land"]
+    try:
+        whole, part = dk.suppress(pair, RULE, name=["land", "second"])
+    except (ProtectionError, ProofError):
+        return
+    shown = {(r["district"], r["sex"]): r["count"] for r in part.public.to_pylist()}
+    inside = {district for district, its, _, n in numbers if its == land and n}
+    for row in whole.public.to_pylist():
+        if row["count"] is not None:
+            seen = [shown[d, row["sex"]] for d in inside if shown.get((d, row["sex"])) is not None]
+            assert not seen or row["count"] - sum(seen) not in (1, 2)
+
+
 # ── random places ───────────────────────────────────────────────────────────────────
 
 

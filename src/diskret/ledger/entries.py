@@ -91,9 +91,9 @@ def changed_alike(
 def measured_otherwise(
     entries: Sequence[Entry], results: Sequence[Protected]
 ) -> list[tuple[Entry, int]]:
-    """Earlier tables with cells of new ones in other measures, or of their measure in other periods.
+    """Earlier tables with cells of new ones in other measures, or in other periods.
 
-    The largest of each measure and period.
+    Of each measure and period the largest.
     """
     found: dict[tuple[int, str, str], tuple[Entry, int]] = {}
     for number, new in enumerate(result.published for result in results):

@@ -16,11 +16,11 @@ from scipy import sparse
 from diskret.attack import JudgedParts, UnsafeSums
 from diskret.errors import InputError
 from diskret.io import Source, source
+from diskret.population import Bounds, Population
 from diskret.protect.arguments import rules_judging_unions
 from diskret.protect.attackers import LISTED
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.plan import TableToProtect
-from diskret.population import Bounds, Population
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.unions import judge_unions
 from diskret.tables import Publication, Table

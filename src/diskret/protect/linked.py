@@ -49,9 +49,9 @@ def _refuse_two_periods(tables: Sequence[Table]) -> None:
         if one.about.of_another_period(other.about) and one.asked.same_records(other.asked):
             raise InputError(
                 f"two tables of {one.measure.name!r} from the same records are of the vintages "
-                f"{one.vintage!r} and {other.vintage!r}, so nothing ties what the one hides to what "
-                "the other shows; give both one vintage=, or say by where= which records are of "
-                "which period"
+                f"{one.vintage!r} and {other.vintage!r}, so nothing ties what the one hides to "
+                "what the other shows; give both one vintage=, or say by where= which records are "
+                "of which period"
             )
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from diskret.engines import Leaves
 from diskret.hierarchy import Hierarchy
+from diskret.population import Bounds
 from diskret.tables.boxes import Boxes, boxes_of_cells, leaves_in_boxes
 from diskret.tables.made_of import ANYWHERE
 from diskret.tables.rollup import roll_up
@@ -125,7 +126,9 @@ def _inside(table: Table, name: str, finest: tuple[str, ...]) -> sparse.csr_arra
     """Which finest codes each code of a variable of a table consists of, or its filter asks for."""
     dimension = next((d for d in table.dimensions if d.name == name), None)
     if dimension is None:
-        return sparse.csr_array(np.isin(finest, table.where.asked[name])[None, :].astype(np.int64))
+        asked = table.where.asked[name]
+        chosen = [not isinstance(asked, Bounds) and code in asked for code in finest]
+        return sparse.csr_array(np.array([chosen], dtype=np.int64))
     every = np.arange(len(dimension), dtype=np.int64)
     return boxes_of_cells([dimension], {name: finest}, every).inside[0]
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations
 from math import comb, lcm
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +37,8 @@ def refuse_undeclared_sums(
 ) -> None:
     """Refuse tables of common records of which a measure that hides cells follows from others.
 
-    Parameters as of `refuse_one_measure_twice`. Not found are measures that add up but for rounding,
-    and, in fewer cells than there are measures, sums of more than two.
+    Parameters as of `refuse_one_measure_twice`. Not found are measures that add up but for
+    rounding, and, in fewer cells than there are measures, sums of more than two.
 
     Raises
     ------
@@ -150,7 +152,8 @@ def _fraction(residue: int) -> Fraction | None:
 
 
 def _holds(relation: Relation, columns: _Columns) -> bool:
-    return not sum(factor * columns[name] for name, factor in relation.items()).any()
+    total = reduce(add, (factor * columns[name] for name, factor in relation.items()))
+    return not total.any()
 
 
 def _follows(relation: Relation, told: Sequence[Relation]) -> bool:
@@ -177,9 +180,9 @@ def _said(relation: Relation, cells: int) -> str:
         [total], parts = (ups, downs) if len(ups) == 1 else (downs, ups)
         equation = f"{total} = {' + '.join(sorted(parts))}"
         return (
-            f"{equation!r} holds in all {cells:,} finest cells that tables of common records share, "
-            "and nothing says so: what one of these measures hides the others show. Protect all of "
-            f"them in one call with sums=[{equation!r}], or leave one of them out"
+            f"{equation!r} holds in all {cells:,} finest cells that tables of common records "
+            "share, and nothing says so: what one of these measures hides the others show. Protect "
+            f"all of them in one call with sums=[{equation!r}], or leave one of them out"
         )
     named = ", ".join(map(repr, sorted(relation)))
     return (

@@ -1,7 +1,7 @@
 """One measure under two names: another currency, another unit, another name of its period.
 
-Tables are tied by the names of their measures and periods. Where the values of one measure are those
-of another times a number, what the one hides the other shows, and no equation says so.
+Tables are tied by the names of their measures and periods. Where the values of one measure are
+those of another times a number, what the one hides the other shows, and no equation says so.
 """
 
 from __future__ import annotations
