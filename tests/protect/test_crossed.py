@@ -221,6 +221,54 @@ def test_districts_of_a_land_that_a_filter_asks_for(shown, monkeypatch):
     assert any("how different variables lie" in line for line in said["not_claimed"]["en"])
 
 
+@pytest.mark.parametrize("filtered", [True, False])
+def test_a_city_that_is_a_land_is_hidden_under_both_names(filtered, monkeypatch):
+    # land b has one district, with one man; what is cheap to hide beside him differs
+    numbers = {"1a": (12, 40, 3), "2a": (12, 40, 4), "3b": (1, 5, 9)}
+    frame = inhabitants(
+        [(*place, "mfd"[i], n) for place, own in numbers.items() for i, n in enumerate(own)]
+    )
+    land = (
+        of_land(frame, {"sex": None}, "b")
+        if filtered
+        else dk.tabulate(frame, by={"land": None, "sex": None})
+    )
+    pair = [dk.tabulate(frame, by={"district": None, "sex": None}), land]
+
+    def status():
+        found = [
+            {(*codes[-2:],): row["status"] == "suppressed"
+             for row in result.public.to_pylist()
+             for codes in [[v for k, v in row.items() if k not in ("count", "status")]]}
+            for result in dk.suppress(pair, RULE, name=["district", "land"])
+        ]  # fmt: skip
+        its = {sex: found[1].get(("b", sex), found[1].get((sex,))) for sex in ("Total", *"mfd")}
+        return {sex: found[0]["3", sex] for sex in its}, its
+
+    own, its = status()
+    assert own == its
+    assert own["m"]
+    monkeypatch.setattr(import_module("diskret.protect.parts"), "crossed_judge", lambda *_: None)
+    own, its = status()
+    assert own != its or not filtered
+
+
+def test_a_hidden_cell_that_is_safe_is_not_told_by_a_map():
+    numbers = [("1", "a", "m", 5), ("1", "a", "f", 9), *DISTRICTS[2:4], ("3", "b", "m", 2),
+               ("3", "b", "f", 12), ("4", "b", "m", 14), ("4", "b", "f", 14)]  # fmt: skip
+    frame = inhabitants(numbers)
+    pair = [of_land(frame, {"sex": None}), dk.tabulate(frame, by={"district": None, "sex": None})]
+    whole, part = dk.suppress(pair, RULE, name=["land", "district"])
+    for sex in ("Total", "f", "m"):
+        shown = {
+            row.get("district"): row["count"]
+            for row in part.public.to_pylist()
+            if row["sex"] == sex
+        }
+        [land] = [row["count"] for row in whole.public.to_pylist() if row["sex"] == sex]
+        assert land is None or [shown["1"], shown["2"]].count(None) != 1
+
+
 def test_what_a_filter_leaves_open_is_not_judged():
     frame = inhabitants()
     nowhere = pa.table({"district": ["5"] * 4, "land": [None] * 4, "sex": ["m"] * 4})

@@ -11,9 +11,12 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import JudgedParts, UnsafeSums
+from diskret.attack.all_cells import all_cells
+from diskret.attack.equations import cell_name
 from diskret.errors import InputError
 from diskret.io import Source, source
 from diskret.population import Bounds, Population
@@ -95,6 +98,10 @@ def crossed_judge(
         asked, named, alone = list[UnsafeSums](), list[str](), list[str]()
         judged, left = 0, missing
         for own, rules in found:
+            if len(own.groupings) == 2:
+                same, its = shown_under_another_name(publication, own, cells)
+                asked.append(same)
+                named += its
             if not rules:
                 left += 1
                 alone += _alone(publication, own, crossed_rests(publication, own))
@@ -107,12 +114,14 @@ def crossed_judge(
             if not len(rests):
                 continue
             told = _judged(rules, own, rests)
-            bad = told.unsafe[1:]
+            secret = _is_hidden(publication, own, rests)
+            bad = told.unsafe[1:] | secret
             if bad.any():
                 unsafe = rests.only(bad)
                 lower, upper, sliding = (
                     of[1:][bad] * unsafe.times for of in (told.lower, told.upper, told.sliding)
                 )
+                sliding = np.maximum(sliding, secret[bad])  # no exact value
                 member = _widened(unsafe.member, cells)
                 asked.append(UnsafeSums(member, lower, upper, sliding, signed=unsafe.signed))
                 named += [unsafe.name(publication, i) for i in range(min(len(unsafe), _EXAMPLES))]
@@ -124,6 +133,56 @@ def crossed_judge(
         )
 
     return judge
+
+
+def shown_under_another_name(
+    publication: Publication, own: Crossed, cells: int
+) -> tuple[UnsafeSums, list[str]]:
+    """Cells that are published, and hidden as a category of another variable; their names.
+
+    Categories of the same records, a city that is a land, have the same cells.
+    """
+    first, second = own.groupings
+    size = [np.diff(grouping.pieces.indptr) for grouping in own.groupings]
+    common = sparse.coo_array(first.pieces @ second.pieces.T)
+    same = (common.data == size[0][common.row]) & (common.data == size[1][common.col])
+    same &= first.some[common.row] & second.some[common.col]
+    starts, unknown = publication.starts, all_cells(publication).unknown
+    pair = np.stack([
+        starts[grouping.table] + grouping.cells[at[same]].ravel()
+        for grouping, at in zip(own.groupings, (common.row, common.col), strict=True)
+    ])  # fmt: skip
+    hidden = unknown[pair]
+    shown = np.unique(np.where(hidden[0], pair[1], pair[0])[hidden[0] != hidden[1]])
+    number = len(shown)
+    member = sparse.csr_array(
+        (np.ones(number, dtype=np.int64), (np.arange(number), shown)), shape=(number, cells)
+    )
+    none = np.zeros(number, dtype=np.int64)
+    names = [cell_name(publication, int(cell)) for cell in shown[:_EXAMPLES]]
+    return UnsafeSums(member, none, none, none + 1, number), names
+
+
+def _is_hidden(publication: Publication, own: Crossed, rests: CrossedRests) -> NDArray[np.bool_]:
+    """Which rests are the records of a cell that is hidden, which they would tell."""
+    unknown = all_cells(publication).unknown
+    hidden = set[bytes]()
+    for grouping in own.groupings:
+        cells = publication.starts[grouping.table] + grouping.cells
+        for context in range(own.contexts.shape[0]):
+            codes = np.flatnonzero(unknown[cells[:, context]])
+            there = sparse.csr_array(grouping.pieces[codes].multiply(own.contexts[[context]]))
+            hidden.update(_rows(there))
+    plain = ~rests.signed & (rests.times == 1)
+    found = [row in hidden for row in _rows(rests.pieces)]
+    return np.array(found, dtype=bool) & plain
+
+
+def _rows(matrix: sparse.csr_array) -> list[bytes]:
+    """The columns of each row as something that can be compared."""
+    matrix.sort_indices()
+    parts = np.split(matrix.indices.astype(np.int64), matrix.indptr[1:-1])
+    return [part.tobytes() for part in parts][: matrix.shape[0]]
 
 
 def _pairs(tables: Sequence[Table], new: int) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
