@@ -91,7 +91,7 @@ def changed_alike(
 def measured_otherwise(
     entries: Sequence[Entry], results: Sequence[Protected]
 ) -> list[tuple[Entry, int]]:
-    """Earlier tables with cells of new ones in other measures, or in other periods.
+    """Earlier tables with cells of new ones in other measures, or that say no period.
 
     Of each measure and period the largest.
     """
@@ -104,7 +104,7 @@ def measured_otherwise(
                 alike = names <= its or its <= names  # so that cells are common
                 about, own = note.about, new.about
                 other = note.measure != new.measure and about.shares_records(own)
-                other = other or about.of_another_period(own)
+                other = other or about.period_unsaid(own)
                 best = found.get((number, note.measure, note.vintage))
                 larger = best is None or note.cells > best[0].tables[best[1]].cells
                 if other and alike and larger:

@@ -98,7 +98,7 @@ def refuse_one_measure_twice(
                     "tables of common records share, so what the one hides the other shows. "
                     "Publish one of them, under one name; or say sums=['a = b'], if they are equal"
                 )
-        elif about.of_another_period(its):
+        elif about.period_unsaid(its):
             cells = _times_a_number(one, other, equal=True)
             if cells:
                 raise InputError(
