@@ -62,7 +62,7 @@ def numbers_like(column: pa.ChunkedArray, values: pa.Array, name: str) -> Number
         column = column.cast(column.type.value_type)
     try:
         column = column.cast(values.type)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(
             f"{name!r} is {column.type} in the population and {values.type} in the file; give "
             "both the same type"
