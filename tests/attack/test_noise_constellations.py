@@ -115,6 +115,7 @@ def test_tiny_noise_gives_1_1_2_away():
 def test_larger_noise_without_small_counts_keeps_certainty_rare():
     found = constellation_risk(seed_table())
     assert 0 < found.worst.risk < 0.0001
+    assert {str(c) for c in found.constellations if not c.risk} >= {"(0, 1 | 1)", "(3, 3 | 6)"}
     assert found.above == ()
     # the total of four ones is shown as 0 beside four parts that are not
     four = constellation_risk(seed_table(), parts=4, up_to=1)
