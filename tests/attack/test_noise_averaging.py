@@ -67,7 +67,7 @@ def test_noise_whose_mean_is_hardly_less_than_half_a_unit_needs_too_many_answers
     assert queries_needed(leaning(0.5), (1,)) is None
     assert queries_needed(leaning(0.25), (1, 1)) is None
     assert queries_needed(leaning(0.4999), (1,)) is None
-    some = queries_needed(leaning(0.45), (1,))
+    some = queries_needed(leaning(0.45), (1,)) or 0
     assert recovery_probability(leaning(0.45), (1,), some) >= 0.95
     assert recovery_probability(leaning(0.45), (1,), some - 2) < 0.95
     assert (0.5 - 0.45) * some == pytest.approx(1.645 * np.sqrt(0.45 * 0.55 * some), rel=0.02)

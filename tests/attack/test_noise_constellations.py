@@ -93,6 +93,8 @@ def test_prior_is_that_of_bayes():
     prior = [9.0, 4.0, 2.0, 1.0, 0.5, 0.5, 0.5]
     found = constellation_risk(table, up_to=2, certainty=0.8, prior=prior)
     assert as_dict(found) == pytest.approx(risks_by_bayes(table, 2, 2, 0.8, prior), abs=1e-12)
+    huge = constellation_risk(table, up_to=2, certainty=0.8, prior=np.array(prior) * 1e307)
+    assert as_dict(huge) == pytest.approx(as_dict(found))
     uniform = constellation_risk(table, up_to=2, certainty=0.8)
     assert as_dict(uniform) != pytest.approx(as_dict(found))
 
