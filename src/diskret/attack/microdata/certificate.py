@@ -12,6 +12,7 @@ from diskret.attack.microdata.claims import (
     AlphaK,
     BetaLikeness,
     Counted,
+    DeltaDisclosure,
     ExpectedBelow,
     KAnonymity,
     KMap,
@@ -231,4 +232,5 @@ def _described(claim: AboutValues) -> str:
     if isinstance(claim, BetaLikeness):
         kind = "enhanced" if claim.enhanced else "basic"
         return f"β-likeness ({kind}; β = {claim.beta:g})"
-    return f"δ-disclosure privacy (δ = {claim.delta:g})"
+    last: DeltaDisclosure = claim
+    return f"δ-disclosure privacy (δ = {last.delta:g})"
