@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from diskret.attack import Requirements, certify_rounding
+from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension, Noise, Perturbed, Published, Table
@@ -99,6 +100,8 @@ def test_true_claims_pass_and_public_part_is_silent_on_true_values(method):
         "additive": additive,
     }
     assert certificate.figures["largest_deviation"] > 0
+    small = ((ORIGINAL > 0) & (ORIGINAL < 3)).sum()
+    assert certificate.figures["required"] == certificate.figures["required_and_proven"] == small
     assert "largest" not in public and "deviation" not in public
     assert len(certificate.summary("de")) == len(certificate.summary("en"))
 
@@ -245,6 +248,11 @@ def test_the_office_reads_how_far_values_are_off_and_what_was_proven():
     two = certify_rounding([table, replace(table, name="u")], [true] * 2, perturbed, [asked, less])
     assert [one.figures["required_and_proven"] for one in two] == [2, 1]
     assert [one.figures["required"] for one in two] == [2, 1]
+    keys = [{one.key for one in made.not_claimed} for made in (found, two[0])]
+    assert keys[1] - keys[0] == {GROUP_DISCLOSURE.key}
+    nowhere = replace(table, value=true * 0, empty=nobody | True)
+    (nothing,) = certify_rounding([nowhere], [true * 0], perturbed, examined=False)
+    assert (nothing.figures["cells"], nothing.figures["mean_absolute_deviation"]) == (0, 0)
 
 
 def test_what_was_not_examined_is_said():

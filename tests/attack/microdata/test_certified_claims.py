@@ -225,6 +225,8 @@ def test_true_claims_are_certified_in_both_languages():
     counted = {"unlike": 5, "lean_on_gaps": 4}
     assert made.shown == {"k": 3, "keys": KEYS, "missing": "wildcard", **counted}
     assert len(made.summary("de")) == len(made.summary("en")) >= 10
+    with pytest.raises(InputError, match="fr"):
+        made.summary("fr")
     assert (
         "Every record agrees in the variables sex, job with at least 3 records, itself included."
         in made.summary()
@@ -542,6 +544,8 @@ def test_direct_identifiers_never_leave_under_any_name():
         ([1, 2, 3, 4], ["4", None, "2", "1"], True),
         ([1, 2, 3, 4], [4, None, None, 2], False),  # half of the numbers may be there by chance
         (["3-1", "3-2", "3-3", "3-4"], ["3-4", None, None, "3-2"], False),  # or of the days
+        (list(range(9)), [5, None, 3, None, 1, 7, None, None, 8], True),  # five of nine
+        (list(range(10)), [5, None, 3, None, 1, 7, None, None, 8, None], False),  # and of ten
         ([1, 2, 3, 4], [4.5, None, 2.0, 1.0], False),
         ([1, 2, 3, 4], [4, 3, 2, 2], False),
         ([1, 2, 3, 4], [Decimal("4.00"), None, Decimal("2.00"), Decimal("1.00")], True),
@@ -565,7 +569,7 @@ def test_direct_identifiers_never_leave_under_any_name():
     ],
 )
 def test_a_copy_of_an_identifier_is_known_by_what_is_left_of_it(identifier, column, copied):
-    file = pa.table({"sex": ["m"] * 4, "x": column})
+    file = pa.table({"sex": ["m"] * len(column), "x": column})
     original = pa.table({"pid": identifier})
 
     def leave():
