@@ -157,6 +157,7 @@ def test_claims_hold_exactly_up_to_what_pairs_of_records_say(rows, missing):
     largest = max(values.count(v) / len(values) for values in own for v in set(values))
     assert k == 1 or true(C.AlphaK(largest, k, missing=missing))
     assert not true(C.AlphaK(largest * 0.999, max(k, 2), missing=missing))
+    assert not true(C.AlphaK(1, k + 1, missing=missing))
     ratios = [
         values.count(v) / len(values) * len(every) / every.count(v) - 1
         for values in own
@@ -488,6 +489,7 @@ def test_what_is_just_not_less_is_refused_though_computers_round():
     assert 0.3 / 0.1 < 3
     assert not holds(C.DeltaDisclosure(log(3), "x"), file, ["k"], **PLAIN)
     assert holds(C.DeltaDisclosure(1.11, "x"), file, ["k"], **PLAIN)
+    assert holds(C.BetaLikeness(2, "x", enhanced=False), file, ["k"], **PLAIN)  # is at most
 
 
 def test_not_claimed_follows_from_what_is_claimed():
