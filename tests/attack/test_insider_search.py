@@ -1,5 +1,6 @@
 """Questions about single tables, compared with all tables that there are."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from diskret.attack import insider_search
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN
 from diskret.attack.insider_search import Search
+from diskret.attack.linear_programme import LinearProgramme
 
 #: Cells have values from 0 to this.
 MOST = 3
@@ -20,8 +22,8 @@ MOST = 3
 class Question:
     """Some cells of a small table with equations that need not have whole vertices.
 
-    A cell stands apart: no equation has it, so it cannot move. With `latent` the last one is a cell
-    that nobody published: its value is not told, but stands in the equations.
+    A cell stands apart in an equation of its own, so that it cannot move. With `latent` one is a
+    cell that nobody published: its value is not told, but stands in the equations.
     """
 
     def __init__(self, seed, whole, latent=False):
@@ -34,6 +36,7 @@ class Question:
         matrix[:3] = matrix[:3] if seed % 3 else [[1, 1, 0, 1, 0, 0, 0], [0, 1, 1, 0, 1, 0, 0],
                                                  [1, 0, 1, 0, 0, 1, 0]]  # fmt: skip
         real = draw.integers(0, MOST + 1, n + 1)
+        real[n] = 10**6
         self.latent = np.arange(n + 1) == (5 if latent else -1)
         self.whole = whole
         self.truth = np.where(self.latent, 0, real)
@@ -45,6 +48,7 @@ class Question:
         known = draw.random(n + 1) < 0.3
         self.low = np.where(known, real, 0)
         self.high = np.where(known & (draw.random(n + 1) < 0.5), real, MOST)
+        self.low[n] = self.high[n] = real[n]
         self.cells = np.sort(draw.choice(n, draw.integers(1, 4), replace=False))
         self.side = draw.choice([-1, 1], len(self.cells))
         self.need = int(draw.integers(1, 4))
@@ -102,6 +106,29 @@ def test_a_table_is_found_if_there_is_one(whole):
             if not whole:
                 assert np.abs(moved).sum() == pytest.approx(asked.least_length()), seed
     assert several
+
+
+@pytest.mark.parametrize("latent", [False, True])
+def test_whole_numbers_are_searched_for_where_none_are_near(monkeypatch, latent):
+    monkeypatch.setattr(LinearProgramme, "whole_near", lambda *given: None)
+    for seed in range(scaled(400)):
+        asked = Question(seed, True, latent)
+        found = asked.look()
+        assert (found is not None) == asked.there_is_one(), seed
+        if found is not None:
+            check(asked, found)
+
+
+@pytest.mark.parametrize("latent", [False, True])
+def test_a_vertex_that_is_not_exact_shows_nothing_but_where_whole_numbers_are(monkeypatch, latent):
+    farthest = LinearProgramme.farthest
+    monkeypatch.setattr(
+        LinearProgramme, "farthest", lambda *given: replace(farthest(*given), point=None)
+    )
+    for seed in range(scaled(200)):
+        assert Question(seed, False, latent).look() is None
+        asked = Question(seed, True, latent)
+        assert (asked.look() is not None) == asked.there_is_one(), seed
 
 
 @pytest.mark.parametrize("whole", [False, True])
