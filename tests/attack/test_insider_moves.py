@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ class Case:
         """How much of a move these cannot rule out."""
         mine, alone = self.knows(who)
         left = Fraction(1)
-        there = self.there[list(who)].any(axis=0)
+        there: Any = self.there[list(who)].any(axis=0)
         for c, moved in enumerate(self.moves[place]):
             if there[c] and alone[c] and moved:
                 return 0
