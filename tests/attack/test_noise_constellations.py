@@ -93,6 +93,8 @@ def test_prior_is_that_of_bayes():
     prior = [9.0, 4.0, 2.0, 1.0, 0.5, 0.5, 0.5]
     found = constellation_risk(table, up_to=2, certainty=0.8, prior=prior)
     assert as_dict(found) == pytest.approx(risks_by_bayes(table, 2, 2, 0.8, prior), abs=1e-12)
+    huge = constellation_risk(table, up_to=2, certainty=0.8, prior=np.array(prior) * 1e307)
+    assert as_dict(huge) == pytest.approx(as_dict(found))
     uniform = constellation_risk(table, up_to=2, certainty=0.8)
     assert as_dict(uniform) != pytest.approx(as_dict(found))
 
@@ -115,6 +117,7 @@ def test_tiny_noise_gives_1_1_2_away():
 def test_larger_noise_without_small_counts_keeps_certainty_rare():
     found = constellation_risk(seed_table())
     assert 0 < found.worst.risk < 0.0001
+    assert {str(c) for c in found.constellations if not c.risk} >= {"(0, 1 | 1)", "(3, 3 | 6)"}
     assert found.above == ()
     # the total of four ones is shown as 0 beside four parts that are not
     four = constellation_risk(seed_table(), parts=4, up_to=1)
