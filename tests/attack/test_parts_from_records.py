@@ -3,18 +3,21 @@
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from kinds_of_records import CODES, DEEP, GROUPED, KINDS, NAMES, Shown, publication
 from profiles import scaled
 
+import diskret as dk
 from diskret.attack import examine, revealed_parts
 from diskret.attack.parts import overlapping
+from diskret.protect.plan import publish
 from diskret.tables import Publication
 
 
 def grouped_tables(draw, number):
     """Tables with groupings of ages, or filters of them, that cut through each other."""
-    counts = draw.integers(0, 4, len(KINDS))
+    counts = draw.integers(0, 4, len(KINDS)) * (draw.random() < 0.9)
     shown = []
     for _ in range(number):
         by = [name for name in ("region", "sex") if draw.random() < 0.4]
@@ -92,6 +95,8 @@ def test_parts_are_what_cells_have_beyond_others(frequency):
         every = [one for table in shown for one in table.members]
         sets = [members(parts.inside(i)) for i in range(len(parts))]
         assert len({*sets}) == len(sets) and not {*sets} & {*every}
+        beside = [*differences(shown)]
+        somebody = {one for one, empty in beside if not empty}
         for i, own in enumerate(sets):
             assert parts.value[i] == sum(counts[k] for k in own)
             assert parts.value[i] or not frequency  # nobody is no part, who has nothing is one
@@ -101,10 +106,8 @@ def test_parts_are_what_cells_have_beyond_others(frequency):
             assert parts.cuts_filter(i) == any(inside.get(n) != {*w} for n, w in beyond.items())
             if parts.cells[i, 0] >= 0:
                 whole, part = (every[cell] for cell in parts.cells[i].tolist())
-                assert part < whole and whole - part == own
-        beside = [*differences(shown)]
-        nobody = {one for one, empty in beside if empty}
-        expected = {one for one, _ in beside if one not in nobody}
+                assert part < whole and whole - part == own and own in somebody
+        expected = somebody - {one for one, empty in beside if empty}
         if frequency:
             expected = {one for one in expected if sum(counts[k] for k in one)}
         assert expected - {*every} <= {*sets}, seed
@@ -112,6 +115,33 @@ def test_parts_are_what_cells_have_beyond_others(frequency):
         more += len({*sets} - expected)  # all equations tell more than differences
         assert overlapping(public) or not beside
     assert found_any and more
+
+
+def unhidden(table, name):
+    return publish(table, np.zeros(table.shape, dtype=bool), name)
+
+
+def test_sums_of_published_cells_are_no_parts():
+    """abc without a is b and c, which another table shows; abc without ab is c."""
+    fine = dk.tabulate(pa.table({"age": list("aabbbcccddddd")}), by={"age": None})
+    groups = [{"abc": list("abc")}, {"ab": list("ab"), "cd": list("cd")}, {}]
+    tables = [
+        unhidden(fine.recode("age", one) if one else fine, f"t{i}") for i, one in enumerate(groups)
+    ]
+    assert overlapping(Publication(tuple(tables)))
+    assert not len(revealed_parts(Publication(tuple(tables))))
+    two = revealed_parts(Publication(tuple(tables[:2])))
+    assert [two.inside(i) for i in range(len(two))] == [{"age": frozenset("c")}]
+
+
+def test_a_part_of_an_empty_table_is_nobody():
+    nobody = np.zeros(len(KINDS), dtype=np.int64)
+    shown = [Shown(["age"], {}, nobody, tree) for tree in GROUPED]
+    shown.append(Shown(["region"], {"age": ["x"]}, nobody))
+    assert {members({"age": {"o", "y"}})} == {one for one, _ in differences(shown)} - {
+        members({"age": {age}}) for age in "oxy"
+    }
+    assert not len(revealed_parts(publication(shown, frequency=False)))
 
 
 def cut(shown):
