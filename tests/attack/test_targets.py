@@ -26,7 +26,7 @@ ENDS = st.one_of(
     st.integers(-3, 3).map(float),
     st.sampled_from([0.2, -0.2, 0.5, 2.0**52, 2.0**53, 2.0**60]),
     st.builds(lambda sign, by: sign * (2.0**53 - by), st.sampled_from([1, -1]), st.integers(0, 5)),
-    st.sampled_from([np.inf, -np.inf, np.nan, 2.0**62, -(2.0**63)]),
+    st.sampled_from([np.inf, -np.inf, np.nan, 2.0**62, -(2.0**62), -(2.0**63)]),
 )
 NEAR = st.integers(-3, 3)
 
@@ -39,6 +39,7 @@ def is_met(low, high, wanted):
     return low <= wanted[0] and high >= wanted[1] and high - low >= wanted[2]
 
 
+@example([(0.2, 2.0, 0, 0, -1), (0.2, 2.0, 1, 0, 0), (-(2.0**62), 2.0, 0, 0, 0)])
 @given(st.lists(st.tuples(ENDS, ENDS, NEAR, NEAR, NEAR), min_size=1, max_size=6))
 @examples(100)
 def test_ends_reach_targets_exactly(cells):
