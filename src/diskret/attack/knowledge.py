@@ -135,8 +135,6 @@ def _relative(
             "an attacker who knows every value up to a percentage (relative=) can be tried only "
             "by the office: pass the original values, or state the bounds as lower= and upper="
         )
-    if not percent >= 0:
-        raise InputError(f"relative={percent} must be a percentage of at least 0")
     share = Fraction(str(percent)) / 100
     # |value| * share, rounded down and exact
     exact = np.abs(original).astype(object)
