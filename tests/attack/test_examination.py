@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 from attack_tables import SQUARE, hide, publish, rolled_up
 
-from diskret.attack import Attacker, examine, recheck
+from diskret.attack import Attacker, examine, moving_together, recheck
 from diskret.attack.exact import Point
 from diskret.attack.examination import Examination, ends_in_units
 from diskret.attack.witnesses import Witnesses
+from diskret.deadline import Deadline
 from diskret.errors import VerificationError
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Publication
 
 BOTH = np.array([True, True])
+NINE = [(a, b) for a in "123" for b in "123"]
 
 
 def told(*tables, **more):
@@ -74,13 +76,38 @@ def test_ends_are_rounded_inwards_but_for_the_last_digits_of_a_solver():
     assert lower.to_pylist() == [1.24] and upper.to_pylist() == [None]
 
 
+def test_cells_that_move_together_are_groups():
+    """Two rectangles, and two cells alone in their rows, which everybody can compute."""
+    trees = (Hierarchy.flat(list("abcdef")), Hierarchy.flat(list("xyzw")))
+    corners = [("a", "x"), ("a", "y"), ("d", "x"), ("d", "y"), ("e", "y"), ("e", "w")]
+    corners += [("f", "y"), ("f", "w"), ("b", "z"), ("c", "z")]
+    hidden = hide(trees, *corners)
+    value = rolled_up(trees, np.arange(1, 25).reshape(6, 4))
+    group, sign = moving_together(publish(trees, value, hidden))
+    at = np.argwhere(hidden).tolist()
+    of = {trees[0].codes[i] + trees[1].codes[j]: n for n, (i, j) in enumerate(at)}
+    sets = [{name for name, n in of.items() if group[n] == one} for one in sorted({*group})]
+    assert sorted(map(sorted, sets)) == [
+        ["ax", "ay", "dx", "dy"], ["bz"], ["cz"], ["ew", "ey", "fw", "fy"]
+    ]  # fmt: skip
+    assert [sign[of["ax"]] * sign[of[one]] for one in ("ay", "dx", "dy")] == [-1, -1, 1]
+    assert [sign[of["ew"]] * sign[of[one]] for one in ("ey", "fw", "fy")] == [-1, -1, 1]
+    assert (sign[of["bz"]], sign[of["cz"]]) == (1, 1)
+
+
+def test_when_time_is_over_single_equations_are_told():
+    published = publish(SQUARE, rolled_up(SQUARE, np.full((3, 3), 5)), hide(SQUARE, *NINE))
+    found = examine(published, deadline=Deadline.after(-1))
+    assert found.quick and not examine(published).quick
+    assert found.lower.tolist() == [0] * 9 and found.upper.tolist() == [15] * 9
+
+
 # ── what is named ────────────────────────────────────────────────────────────────────
 
 
 def test_witnesses_that_are_none_are_told_by_a_few_cells():
-    nine = [(a, b) for a in "123" for b in "123"]
     value = rolled_up(SQUARE, np.full((3, 3), 5))
-    published = publish(SQUARE, value, hide(SQUARE, *nine, ("Total", "1"), ("1", "Total")))
+    published = publish(SQUARE, value, hide(SQUARE, *NINE, ("Total", "1"), ("1", "Total")))
     honest = examine(published)
 
     def message(found, attacker=Attacker()):

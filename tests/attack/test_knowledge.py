@@ -68,6 +68,8 @@ def test_the_kind_of_an_attacker_is_public_and_what_it_knows_is_told_in_words(
         said, least = attacker.in_words(language), plain.in_words(language)
         assert said.startswith(least[:-1]) and said.endswith(".")
         assert (said != least) is bool(words)
+    drops = attacker.mistaken == "drop" and attacker.upper is not None
+    assert ("is mistaken" in attacker.in_words()) is drops
     told = attacker.describe()
     assert told["kind"] == kind
     assert (told["lower"], told["upper"]) == (
@@ -288,6 +290,9 @@ def test_of_earlier_secondaries_that_are_published_elsewhere_nothing_is_claimed(
     assert unclaimed_cells(publication, (), required).tolist() == []
     label = np.array([0, 1, 2, 3, 0, 1, 2, 4])
     assert unclaimed_cells(publication, (old,), required, label).tolist() == []
+    # W is hidden now and was published then: it is claimed nevertheless
+    hidden_now = read_beside((shown(2, 3),), (), (earlier(1, 2, primary=(1,)),))
+    assert unclaimed_cells(hidden_now, (old,), required).tolist() == []
     noisy = replace(old, perturbed=True)
     assert unclaimed_cells(publication, (noisy,), required, label).tolist() == [6, 7]
     two = (old, replace(noisy, release="r2"))
