@@ -156,9 +156,8 @@ def cut(shown):
             for others in leaves:
                 for one in own:
                     hit = [other for other in others if other & one]
-                    if one - frozenset().union(*others):
-                        hit.append(None)
-                    if len(hit) > 1 and any(other is None or other - one for other in hit):
+                    beyond = bool(one - frozenset().union(*others))
+                    if len(hit) + beyond > 1 and (beyond or any(other - one for other in hit)):
                         return True
     return False
 

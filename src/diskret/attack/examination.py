@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack.exact import LIMIT, Point
+from diskret.attack.solver import doubt
 from diskret.attack.witnesses import Witnesses
 from diskret.tables import Publication, Published
 
@@ -176,9 +177,9 @@ def interval_columns(published: Published, examination: Examination) -> dict[str
 
 
 def _near_whole(bound: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bounds without the last digits of the solver, which differ between computers."""
+    """Bounds without the last digits of the solver."""
     with np.errstate(invalid="ignore"):
-        near = np.abs(bound - np.rint(bound)) <= 1e-6 + 1e-12 * np.abs(bound)
+        near = np.abs(bound - np.rint(bound)) <= doubt(bound)
     return np.where(near, np.rint(bound), bound)
 
 

@@ -17,16 +17,14 @@ from diskret.safe.sums import SumPrices
 class Potential:
     """Costs of deviations for each state of a cell; see `diskret.safe.layout.Layout.rest`.
 
-    `slope`: parts of what a change of the deviation costs, ``(states, 4)``: factors of e, of
-        e², and of `growth` at e and at -e. Whole numbers, so that no sum depends on its order.
-    `against`: the same for a change by -e.
+    `slope`: parts of what a change of the deviation costs, ``(states, 4)``, int32: factors of e,
+        of e², and of `growth` at e and at -e. Whole numbers, so that no sum depends on its order.
     `energy`: the cost itself, ``(states,)``, int32.
     `growth`: ``exp(s · e) - 1`` for e from -far to far, ``(2 · far + 1,)``.
     `sums`: costs of cells that are sums.
     """
 
-    slope: NDArray[np.float64]
-    against: NDArray[np.float64]
+    slope: NDArray[np.int32]
     energy: NDArray[np.int32]
     growth: NDArray[np.float64]
     sums: SumPrices
@@ -62,8 +60,7 @@ def potential(
     slope, energy = zip(*blocks, strict=True)
     slopes = np.clip(np.rint(np.concatenate(slope) * SCALE), -NEVER, NEVER)
     return Potential(
-        slopes,
-        slopes[:, [0, 1, 3, 2]] * [-1, 1, 1, 1],
+        slopes.astype(np.int32),
         np.rint(np.concatenate(energy)).astype(np.int32),
         np.exp(STEEP * np.arange(-far, far + 1) / unit) - 1,
         laid.sums.prices(unit, wall, margin),
