@@ -130,12 +130,14 @@ smaller k
     refuse_identifiers(file, original, identifiers, numbered)
     figures: list[dict[str, Any]] = []
     for claim in asked:
+        figures.append({"claim": type(claim).__name__, "claimed": _parameters(claim)})
+        if isinstance(claim, NoIdentifiers):
+            continue
         found = check(file, claim)
         if len(found.failing):
             rows = ", ".join(f"{row + 1:,}" for row in found.failing[:_EXAMPLES])
             raise ProofError(refused(file, claim, len(found.failing), rows, found.figures))
-        own = {"claim": type(claim).__name__, "claimed": _parameters(claim)}
-        figures.append({**own, **found.figures})
+        figures[-1] |= found.figures
     said = claimed(file, asked, figures)
     return MicrodataCertificate(
         name,
@@ -173,7 +175,7 @@ def _shown(
     counted = [
         {
             "k": int(claim.k),
-            "keys": list(claim.keys or file.keys),
+            "keys": list(file.keys_of(claim)),
             "missing": claim.missing,
             **({} if claim.size is None else {"size": int(claim.size)}),
             **{name: found[name] for name in ("unlike", "lean_on_gaps") if found["unlike"]},

@@ -16,16 +16,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack.microdata.claims import (
+    AboutValues,
     AlphaK,
     BetaLikeness,
-    Claim,
+    Counted,
     DeltaDisclosure,
     ExpectedBelow,
     KAnonymity,
     KMap,
     LDiversity,
     Missing,
-    NoIdentifiers,
     RiskBelow,
     TCloseness,
 )
@@ -69,7 +69,7 @@ class CheckedClaim:
     figures: Mapping[str, Any]  # JSON-ready. Confidential.
 
 
-def check(file: Leaving, claim: Claim) -> CheckedClaim:
+def check(file: Leaving, claim: Counted) -> CheckedClaim:
     """Count again what a claim says, on the values as they leave."""
     counted = _CHECKS.get(type(claim))
     if counted is None:
@@ -96,7 +96,7 @@ def _alike(file: Leaving, keys: tuple[str, ...], missing: Missing, gaps: bool = 
 
 
 def _k_anonymity(file: Leaving, claim: KAnonymity) -> CheckedClaim:
-    keys = claim.keys or _keys(file)
+    keys = file.keys_of(claim) or _keys(file)
     size = len(keys) if claim.size is None else int(claim.size)
     if size > len(keys):
         raise InputError(f"KAnonymity asks for {size} of the {len(keys)} keys {', '.join(keys)}")
@@ -227,8 +227,8 @@ def _expected_below(file: Leaving, claim: ExpectedBelow) -> CheckedClaim:
 # ── what they show ───────────────────────────────────────────────────────────────────
 
 
-def _sensitive(file: Leaving, named: tuple[str, ...] | None) -> tuple[str, ...]:
-    names = named or file.sensitive
+def _sensitive(file: Leaving, claim: AboutValues) -> tuple[str, ...]:
+    names = file.sensitive_of(claim)
     if not names:
         raise InputError(
             f"a claim of file {file.name!r} is about sensitive variables, and none is named"
@@ -248,7 +248,7 @@ def _broken(file: Leaving, seen: Combinations, value: Numbers, breaks: Breaks) -
 
 
 def _l_diversity(file: Leaving, claim: LDiversity) -> CheckedClaim:
-    names = _sensitive(file, claim.sensitive)
+    names = _sensitive(file, claim)
     wrong = np.zeros(file.n, dtype=bool)
     of_variables: dict[str, Any] = {}
     for name in names:
@@ -292,7 +292,7 @@ def _t_closeness(file: Leaving, claim: TCloseness) -> CheckedClaim:
     order = None if isinstance(claim.ordered, bool) else claim.ordered
     wrong = np.zeros(file.n, dtype=bool)
     of_variables: dict[str, Any] = {}
-    for name in _sensitive(file, claim.sensitive):
+    for name in _sensitive(file, claim):
         largest, far = [0.0], _far
         if claim.ordered is not False:
             value, beside = file.ranked(name, order)
@@ -366,7 +366,7 @@ def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Ch
         wrong |= alike < claim.k
         figures["fewest_alike"] = int(alike.min())
     of_variables: dict[str, Any] = {}
-    for name in _sensitive(file, claim.sensitive):
+    for name in _sensitive(file, claim):
         own = _broken(file, seen, file.told_apart(name), _frequent(claim))
         of_variables[name] = {"records_outside": int(own.sum())}
         wrong |= own
@@ -405,7 +405,6 @@ _CHECKS: Mapping[type, Callable[[Leaving, Any], CheckedClaim]] = {
     AlphaK: _shares,
     BetaLikeness: _shares,
     DeltaDisclosure: _shares,
-    NoIdentifiers: lambda file, claim: CheckedClaim(np.zeros(0, dtype=np.int64), {}),
 }
 
 

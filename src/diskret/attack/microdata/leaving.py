@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.attack.microdata.claims import Missing
+from diskret.attack.microdata.claims import AboutValues, KAnonymity, Missing
 from diskret.errors import InputError
 from diskret.io.categories import ascending, is_text
 from diskret.io.names import canonical
@@ -62,7 +62,7 @@ def numbers_like(column: pa.ChunkedArray, values: pa.Array, name: str) -> Number
         column = column.cast(column.type.value_type)
     try:
         column = column.cast(values.type)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(
             f"{name!r} is {column.type} in the population and {values.type} in the file; give "
             "both the same type"
@@ -261,6 +261,14 @@ class Leaving:
                 )
             self._numbered[name] = numbers(self.table.column(name))
         return self._numbered[name]
+
+    def keys_of(self, claim: KAnonymity) -> tuple[str, ...]:
+        """The keys that a claim is about: those that it names, else all of the file."""
+        return claim.keys or self.keys
+
+    def sensitive_of(self, claim: AboutValues) -> tuple[str, ...]:
+        """The sensitive variables that a claim is about: those that it names, else all."""
+        return claim.sensitive or self.sensitive
 
     def combined(
         self, keys: Sequence[str], missing: Missing, known: Sequence[str] = ()

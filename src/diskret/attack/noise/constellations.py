@@ -292,4 +292,4 @@ def _weights(prior: Any, counts: int) -> NDArray[np.float64]:
     if not given[:counts].any():
         raise InputError(f"prior= says that no cell has any of the counts 0 to {counts - 1}")
     padded = np.pad(given[:counts], (0, max(counts - len(given), 0)), mode="edge")
-    return padded / padded.sum()
+    return padded / padded.max()

@@ -174,8 +174,6 @@ def queries_needed(
     least = most // 2
     while most - least > 2:
         middle = (least + most) // 2 | 1
-        if middle >= most:
-            middle -= 2
         least, most = (least, middle) if enough(middle) else (middle, most)
     return most
 
