@@ -6,6 +6,7 @@ from profiles import scaled
 from scipy import sparse
 
 from diskret.attack.crossed import CrossedRests, crossed_rests
+from diskret.attack.rests import Told
 from diskret.hierarchy import Hierarchy
 from diskret.population import Population
 from diskret.tables import Dimension, Publication, Published
@@ -187,3 +188,35 @@ def test_rests_are_named_and_told_once():
     assert named.name(case.publication, 1).count("town=") == 6
     assert named.name(case.publication, 2).endswith(" and 2 more")
     assert named.name(case.publication, 2).count(" and ") == 5
+
+
+def test_of_tables_that_contradict_themselves_rests_are_those_of_what_is_shown(monkeypatch):
+    monkeypatch.setattr(Told, "of", lambda *_: None)
+    left_out = 0
+    for seed in range(12):
+        case = Case(seed)
+        found = crossed_rests(case.publication, case.crossed)
+        hidden = case.publication.suppressed
+        assert not hidden[found.member.indices].any()
+        expected = {
+            frozenset(left)
+            for left, more, less in case.rests()
+            if left and not hidden[case.vector(more, less) != 0].any()
+        }
+        assert {
+            frozenset(found.pieces[[i]].indices.tolist()) for i in range(len(found))
+        } == expected
+        left_out += bool(hidden.any())
+    assert left_out
+
+
+def test_where_nothing_is_left_there_are_no_rests():
+    """One place: the grid cell and the municipality are the same."""
+    case = Case(3)
+    case.pieces, case.count = [("g1", "m1", "f")], np.array([4])
+    case.member = [
+        [[case.inside(axis, code, sex) for sex in range(3)] for code in range(len(tree))]
+        for axis, tree in enumerate(TREES.values())
+    ]
+    found = crossed_rests(case.publication, case.crossed)
+    assert found.member.shape == (0, 36) and found.pieces.shape == (0, 1)

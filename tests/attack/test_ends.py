@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations, product
 from math import ceil, floor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,13 +13,13 @@ from scipy import sparse
 from diskret.attack import component, examine, linear_programme, search, shortest, solver
 from diskret.attack.component import Component, Start, attack_component, shown_in_time
 from diskret.attack.exact import UNKNOWN, Point
-from diskret.attack.linear_programme import LinearProgramme
+from diskret.attack.linear_programme import Answer, LinearProgramme
 from diskret.attack.moves import joined
 from diskret.attack.search import SearchResult, Wanted
 from diskret.attack.short_moves import put_together
 from diskret.attack.shortest import Move, Shortest
 from diskret.attack.solver import Status
-from diskret.deadline import NEVER, OutOfTime
+from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ContradictionError, ProofError
 from diskret.hierarchy import Hierarchy
 
@@ -115,6 +116,33 @@ def test_halves_of_a_large_part_are_a_table_of_sums_but_none_of_counts():
         assert [point.denominator for point in found.points] == [2] * (not whole)
         quick = shown_in_time(own, False, asked, start, None, whole, 9, ticks.append, NEVER)
         assert quick.upper.tolist() == [9, 9] and not quick.points and not quick.exact
+
+
+def test_single_equations_leave_what_nothing_bounds_without_end():
+    row, free = sparse.csr_array(np.array([[1, -1]])), np.full(2, UNKNOWN)
+    own = Component(np.arange(2), row, np.array([0]), -free, free)
+    start = Start(np.zeros(2, np.int64), np.ones(2, bool), joined([], 2))
+    quick = shown_in_time(
+        own, False, np.ones(2, bool), start, None, True, 9, lambda done: None, NEVER
+    )
+    assert quick.lower.tolist() == [-np.inf] * 2 and quick.upper.tolist() == [np.inf] * 2
+
+
+def test_whole_numbers_are_looked_for_around_a_half():
+    ends = np.zeros(2, np.int64), np.array([9, 1])
+    own = Component(np.arange(2), sparse.csr_array(np.array([[2, 1]])), np.array([5]), *ends)
+    vertex = Answer(True, np.array([2.5, 0]), Point(np.array([5, 0]), 2))
+    assert component._near(own, vertex).tolist() == [2, 1]
+    far = Answer(True, np.full(101, 0.5), None)
+    assert component._near(own, far) is None  # too many of them
+
+
+def test_windows_are_for_numbers_that_can_be_added_up():
+    row = sparse.csr_array(np.array([[1, 1, 1]]))
+    for largest, right in ((2**58, True), (2**59, False)):
+        assert component._adds_up(row, np.array([0, -largest, 1])) == right
+    twice = sparse.csr_array(np.array([[1, 2, 1]]))
+    assert not component._adds_up(twice, np.array([0, 2**58, 1]))
 
 
 # ── programmes that lose their way ───────────────────────────────────────────────────
@@ -221,6 +249,22 @@ def test_a_search_in_whole_numbers_ends_after_so_many_turns(monkeypatch):
     assert own.farthest_whole(0, 1, 500) is None and before(found)
 
 
+def test_whole_numbers_are_found_beside_an_unknown_without_end(monkeypatch):
+    """Its end is no large number; and what a solver does not tell in full is no answer."""
+    own = programme([[2, 1, -1]], [5], [0] * 3, [9, 9, UNKNOWN])
+    found = own.farthest_whole(0, 1, 500)
+    assert found.numerator[0] == 9 and own.holds(found)
+    real = linear_programme.solver_of
+    for told in ([], [9.0, 0.0], [np.inf, 0.0, np.inf], [9.0, 0.0, np.nan]):
+        said = SimpleNamespace(col_value=told)
+
+        def lost(*of, said=said, **options):
+            return Lost(real(*of, **options), getSolution=lambda: said)
+
+        monkeypatch.setattr(linear_programme, "solver_of", lost)
+        assert own.farthest_whole(0, 1, 500) is None
+
+
 def test_an_answer_after_the_deadline_is_none(monkeypatch):
     class Over:
         limited = True
@@ -235,6 +279,66 @@ def test_an_answer_after_the_deadline_is_none(monkeypatch):
     monkeypatch.setattr(solver, "_GRACE", 0.0)
     with pytest.raises(OutOfTime):
         solver.run_in_time(own._solver, Over())
+
+
+class Counted:
+    """A solver that notes what it is told, and searches as long as it may."""
+
+    def __init__(self, columns, most=10**7, fails=False):
+        self.columns, self.most, self.fails = columns, most, fails
+        self.options, self.heard, self.turns, self.on = {}, [], 0, True
+        self.cbMipInterrupt = self
+        self.setOptionValue = self.options.__setitem__
+        self.subscribe, self.unsubscribe = self.heard.append, self.heard.remove
+
+    def getNumCol(self):  # noqa: N802 — as of the solver
+        return self.columns
+
+    def getRunTime(self):  # noqa: N802
+        return 7.0
+
+    def getModelStatus(self):  # noqa: N802
+        return Status.kOptimal
+
+    def interrupt(self):
+        self.on = False
+
+    def run(self):
+        while self.heard and self.on and self.turns < self.most:
+            self.turns += 1
+            self.heard[0](self)
+        if self.fails:
+            raise KeyboardInterrupt
+
+
+def test_work_is_counted_by_columns(monkeypatch):
+    """Half as many pivots in a wide programme; so many turns times columns, or a few at least."""
+    monkeypatch.setattr(solver, "_TURNS", 600)
+    for columns, pivots in ((0, 200_000), (50_000, 100_000), (150_000, 50_000)):
+        own = Counted(columns)
+        assert solver.run_in_time(own, NEVER, bounded=True) is Status.kOptimal
+        assert own.options == {"simplex_iteration_limit": pivots}
+        solver.run_in_time(own, NEVER)
+        assert own.options["simplex_iteration_limit"] > 10**9
+    for columns, turns in ((0, 601), (1, 601), (3, 201), (30, 21), (300, 21)):
+        own = Counted(columns)
+        solver.run_in_time(own, NEVER, whole=True)
+        assert (own.turns, own.heard, own.options) == (turns, [], {})
+    done = Counted(1, most=5)
+    solver.run_in_time(done, NEVER, whole=True)
+    assert done.on and done.turns == 5
+    broken = Counted(1, fails=True)
+    with pytest.raises(KeyboardInterrupt):
+        solver.run_in_time(broken, NEVER, whole=True)
+    assert not broken.heard
+
+
+def test_a_search_ends_a_little_after_the_deadline():
+    own = Counted(1)
+    solver.run_in_time(own, Deadline.after(100))
+    assert 95 < own.options["time_limit"] - 7 < 100.06
+    with pytest.raises(OutOfTime):
+        solver.run_in_time(own, Deadline.after(-1))
 
 
 # ── what is known of a search ────────────────────────────────────────────────────────

@@ -163,7 +163,7 @@ def test_tables_too_large_to_be_told_as_changes_are_told_complete():
     hidden = np.array([True, False])
     large = moves.tables(np.array([2**59, 5]))
     assert [t.numerator.tolist() for t in large] == [[2**59, 5], [7 * 2**59 + 3, 32]]
-    assert large.hidden.all()
+    assert large.hidden.all() and not large.problem()
     small = moves.tables(np.array([4, 5]), hidden)
     assert small.hidden is hidden and [t.numerator.tolist() for t in small] == [[4, 5], [31, 32]]
 
@@ -268,13 +268,15 @@ def test_tables_are_completed_by_what_is_not_given_and_only_if_there_is_one(seed
 # ── tables as sums of short moves ────────────────────────────────────────────────────
 
 
-def squares(number, side):
-    """Equations of so many squares of hidden cells, and the square of each cell."""
-    lines = np.eye(side, dtype=np.int64)
-    every = np.ones((1, side), dtype=np.int64)
-    one = np.concatenate((np.kron(lines, every), np.kron(every, lines)))
-    matrix = np.kron(np.eye(number, dtype=np.int64), one)
-    return sparse.csr_array(matrix), np.repeat(np.arange(number), side * side)
+def squares(*sides):
+    """Equations of squares of hidden cells, and the square of each; the last one is in none."""
+    blocks, label = [np.zeros((0, 0), dtype=np.int64)], []
+    for number, side in enumerate(sides):
+        lines, every = np.eye(side, dtype=np.int64), np.ones((1, side), dtype=np.int64)
+        blocks.append(np.concatenate((np.kron(lines, every), np.kron(every, lines))))
+        label += [number] * side**2
+    matrix = sparse.block_diag([*blocks, np.zeros((0, 1))]).toarray().astype(np.int64)
+    return matrix, np.array([*label, len(sides)])
 
 
 def connected_parts(matrix, step):
@@ -302,49 +304,70 @@ def marks(moves):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("longest", [4, 6, 40])
+@pytest.mark.parametrize("longest", [4, 8, 40])
 def test_tables_are_taken_apart_into_the_moves_that_equations_connect(seed, longest):
     draw = np.random.default_rng(seed)
-    matrix, label = squares(3, 4)
-    order = draw.permutation(48)  # pieces lie anywhere
-    matrix, label = sparse.csr_array(matrix[:, order]), label[order]
-    inside = {int(c): i for p in range(3) for i, c in enumerate(np.flatnonzero(label == p))}
-    truth = draw.integers(20, 30, 48)
-    at = {(p, r, c): i for i, old in enumerate(order.tolist())
-          for p, r, c in [(old // 16, old // 4 % 4, old % 4)]}  # fmt: skip
-    given = []
-    for _ in range(4):
-        unit, step = int(draw.choice([1, 2, 60])), np.zeros(48, dtype=np.int64)
-        for p in range(3):
-            for pair in ((0, 1), (2, 3))[: draw.integers(0, 3)]:
-                for r, c in ((pair, pair), (pair, pair[::-1]))[: 1 + draw.integers(2)]:
-                    by = int(draw.integers(1, 4))
-                    for i, j in product((0, 1), repeat=2):
-                        step[at[p, r[i], c[j]]] += by * (1 if i == j else -1)
-        given.append(Point(unit * truth + step, unit))
-    given.append(Point(given[0].numerator * 61, 61))
-    given.append(Point(given[0].numerator.astype(object), 1))
+    sides = 4, 6, 3, 2
+    plain, of_plain = squares(*sides)
+    n = len(of_plain)
+    order = draw.permutation(n)  # pieces lie anywhere
+    matrix, label = sparse.csr_array(plain[:, order]), of_plain[order]
+    size, back = np.bincount(label), np.argsort(order)
+    inside = {int(c): i for p in range(5) for i, c in enumerate(np.flatnonzero(label == p))}
+    truth = draw.integers(20, 30, n)
+    steps, units = np.zeros((5, n), dtype=np.int64), draw.choice([1, 2, 60], 5)
+    for step in steps:
+        for p, side in enumerate(sides):
+            corner, pairs = np.flatnonzero(of_plain == p)[0], [(0, 1), (2, 3), (4, 5)][: side // 2]
+            for across, columns in product(pairs, pairs):
+                by = draw.integers(1, 4) * (draw.random() < 0.6)
+                for i, j in product((0, 1), repeat=2):
+                    at = back[corner + across[i] * side + columns[j]]
+                    step[at] += by * (1 if i == j else -1)
+        step[back[-1]] = draw.integers(0, 3)
+    given = [Point(u * truth + step, int(u)) for u, step in zip(units, steps, strict=True)]
     expected = set()
-    for table in given[:4]:
-        step = table.numerator - table.denominator * truth
+    for table, step in zip(given, steps, strict=True):
         for part in connected_parts(matrix, step):
             piece = int(label[part[0]])
             moved = int((step[label == piece] != 0).sum())
-            if len(part) <= longest and (moved <= longest or 2 * moved <= 16):
+            if len(part) <= longest and (moved <= longest or 2 * moved <= size[piece]):
                 cells = tuple(inside[c] for c in part)
                 expected.add((piece, cells, tuple(step[part].tolist()), table.denominator))
+    # of too large a denominator, or too large numbers
+    given += [Point(61 * truth + steps[0], 61), Point((truth + steps[0]).astype(object), 1)]
     found = taken_apart(matrix, label, truth, given, longest)
     assert marks(found) == expected
     assert sum(map(len, found.values())) == len(expected)
     # put together again they are the same, in few tables
-    place = {p: np.flatnonzero(label == p) for p in range(3)}
+    place = {p: np.flatnonzero(label == p) for p in range(5)}
     whole = [Move(place[p][m.cell], m.step, m.unit) for p, of in found.items() for m in of]
     again = put_together(whole, matrix, truth)
     assert len(again) <= max(1, len(whole))
     for table in again:
         assert table.solves(matrix, matrix @ truth, truth * 0, truth * 0 + 99)
-    assert marks(taken_apart(matrix, label, truth, again, 48)) == marks(found)
-    assert as_moves(whole, 48).steps.shape == (len(whole), 48)
+    assert marks(taken_apart(matrix, label, truth, again, n)) == marks(found)
+    assert as_moves(whole, n).steps.shape == (len(whole), n)
+
+
+def test_moves_of_most_of_a_piece_are_none_of_it():
+    """Three pairs beside a cell in the middle, which ties them, and one more: a piece of eight."""
+    matrix = np.zeros((4, 8), dtype=np.int64)
+    for row, cells in enumerate(([0, 1, 6], [2, 3, 6], [4, 5, 6], [6, 7])):
+        matrix[row, cells] = 1
+    truth, label = np.full(8, 5), np.zeros(8, dtype=np.int64)
+
+    def taken(*pairs):
+        step = np.zeros(8, dtype=np.int64)
+        for pair in pairs:
+            step[[2 * pair, 2 * pair + 1]] = 1, -1
+        given = [Point(truth, 1), Point(truth + step, 1)]
+        found = taken_apart(sparse.csr_array(matrix), label, truth, given, 2)
+        return [move.cell.tolist() for move in found.get(0, [])]
+
+    assert taken() == [] and taken(1) == [[2, 3]]
+    assert taken(0, 2) == [[0, 1], [4, 5]]
+    assert taken(0, 1, 2) == []
 
 
 def test_room_is_never_told_larger_than_it_is():

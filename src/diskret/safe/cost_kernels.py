@@ -14,13 +14,14 @@ from diskret.kernel import kernel
 def parts_alone(one, state, slope, square, wall):
     """Parts of what a change of a combination costs, summed up over its cells.
 
-    square, wall: space for the second part, and for the third and fourth one together, by table.
+    They are factors of e, of e², and of `growth` at e and at -e. square, wall: space for the
+    second one, and for the sum of the last two, by table.
     """
     linear, squares, up, walls = 0, 0, 0, 0
     for t in range(len(one)):
         s = np.uintp(state[np.uintp(one[t])])
         square[t] = slope[s, 1]
-        wall[t] = slope[s, 2] + slope[s, 3]
+        wall[t] = slope[s, 3]
         linear += slope[s, 0]
         up += slope[s, 2]
     for t in range(len(one)):
@@ -59,15 +60,15 @@ def parts_looked_up(one, two, state, slope, tables):
     for t in range(len(one)):
         tables[np.uintp(n)] = t
         n += one[t] != two[t]
-    linear, squares, up, down = 0, 0, 0, 0
+    linear, squares, up, walls = 0, 0, 0, 0
     for p in range(n):
         t = np.uintp(tables[np.uintp(p)])
         s, u = np.uintp(state[np.uintp(one[t])]), np.uintp(state[np.uintp(two[t])])
         linear += slope[s, 0] - slope[u, 0]
         squares += slope[s, 1] + slope[u, 1]
-        up += slope[s, 2] + slope[u, 3]
-        down += slope[s, 3] + slope[u, 2]
-    return (float(linear), float(squares), float(up), float(down)), n
+        up += slope[s, 2] + slope[u, 3] - slope[u, 2]
+        walls += slope[s, 3] + slope[u, 3]
+    return (float(linear), float(squares), float(up), float(walls - up)), n
 
 
 @kernel

@@ -26,10 +26,8 @@ def place(row, values, maps, index):
 
 
 @kernel
-def place_next(row, before, values, maps, placed, index):
-    """The same for a combination that has most values in common with one that is `placed`."""
-    for t in range(len(index)):
-        index[t] = placed[t]
+def place_next(row, before, values, maps, index):
+    """The same from the cells of a combination with which it has most values in common."""
     for g in range(len(maps.width)):
         v, u = np.int64(values[row, g]), np.int64(values[before, g])
         if v == u:

@@ -21,7 +21,6 @@ from diskret.safe.sums_kernels import sum_alone, sum_exchanged, sum_handed, sum_
 _UNIT = 1.0 / 9007199254740992.0
 #: Changes that cost so many times the temperature are not drawn at all.
 _HOPELESS = 40.0
-_NEVER = 1e30
 
 
 @kernel
@@ -109,33 +108,34 @@ def _handed(
 ):
     """How many records the second row hands to the first, drawn by their costs; and the cost.
 
-    costs: space for what each number costs, and how often it is drawn.
+    costs: space for the numbers, what each costs, and how often it is drawn.
     """
     far, several = len(growth) // 2, cell.shape[1]
     lowest, highest = max(-far, -a), min(far, b)
-    least = 0.0
+    least, n = 0.0, 0
     for e in range(lowest, highest + 1):
         x, y = a + e, b - e
-        rare = (0 < x < minimum) or (0 < y < minimum)
-        if e == 0:
-            cost = 0.0
-        elif rare or x > max(most_a, a) or y > max(most_b, b):
-            cost = _NEVER
-        else:
+        cost = 0.0
+        if e != 0:
+            if (0 < x < minimum) or (0 < y < minimum):
+                continue
+            if x > max(most_a, a) or y > max(most_b, b):
+                continue
             cost = cost_of(apart, e, growth)
             if several:
                 cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
-        costs[0, e - lowest] = cost
+        costs[0, n], costs[1, n] = e, cost
         least = min(least, cost)
+        n += 1
     total = 0.0
-    for k in range(highest - lowest + 1):
-        costs[1, k] = _chance(costs[0, k] - least, heat)
-        total += costs[1, k]
+    for k in range(n):
+        costs[2, k] = _chance(costs[1, k] - least, heat)
+        total += costs[2, k]
     draw *= total
-    for k in range(highest - lowest + 1):
-        draw -= costs[1, k]
+    for k in range(n):
+        draw -= costs[2, k]
         if draw < 0:
-            return k + lowest, costs[0, k]
+            return np.int64(costs[0, k]), costs[1, k]
     return 0, 0.0
 
 
@@ -181,12 +181,12 @@ def propose(
     groups = len(maps.width)
     far = len(growth) // 2
     differ = np.empty(groups + 1, dtype=np.int64)
-    costs = np.empty((2, 2 * far + 1), dtype=np.float64)
+    costs = np.empty((3, 2 * far + 1), dtype=np.float64)
     several = len(sums.base)
     cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
     random = _seeded(seed)
     found = 0
-    own, weight = np.empty((groups, len(rows)), dtype=np.int32), np.empty(groups, dtype=np.int32)
+    own, weight = np.empty((groups, len(rows)), values.dtype), np.empty(groups, dtype=np.int32)
     near, away = np.empty(partners, dtype=np.int64), np.empty(partners, dtype=np.int32)
     around = index.shape[1]
     distance = np.empty(around - 1, dtype=np.int32)
@@ -202,8 +202,8 @@ def propose(
         while known < min(i + around, len(rows)):
             at = known % around
             if known:
-                before = (known - 1) % around
-                place_next(rows[known], rows[known - 1], values, maps, cells[before], cells[at])
+                cells[at] = cells[(known - 1) % around]
+                place_next(rows[known], rows[known - 1], values, maps, cells[at])
             else:
                 place(rows[known], values, maps, cells[at])
             alone = parts_alone(cells[at], state, slope, square[at], wall[at])
@@ -304,6 +304,7 @@ def carry_out(
     unlike = np.empty(tables + 1, dtype=np.int32)
     several = len(sums.base)
     cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
+    placed = -1  # the row whose cells `one` holds
     for i in range(found):
         r, q, g, e = moves[i, 0], moves[i, 1], moves[i, 2], moves[i, 3]
         a, b = count[r], count[q]
@@ -313,8 +314,13 @@ def carry_out(
             fits = _fits(a + e, minimum) and (r == q or _fits(b - e, minimum))
         if not fits:
             continue
-        place(r, values, maps, one)
-        place_next(q, r, values, maps, one, two)
+        if placed < 0:
+            place(r, values, maps, one)
+        else:
+            place_next(r, placed, values, maps, one)
+        placed = r
+        two[:] = one
+        place_next(q, r, values, maps, two)
         if several:
             sum_place(r, -1, 0, values, sums, cell[0], amount[0])
             sum_place(q, -1, 0, values, sums, cell[1], amount[1])
@@ -353,6 +359,7 @@ def carry_out(
                 continue
             done[3] += 1
             values[r, g], values[q, g] = z, v
+            placed = -1
             first = maps.first[g]
             size = maps.first[g + 1] - first
             kv, kz = maps.key_first[g] + v * size, maps.key_first[g] + z * size
