@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 import diskret as dk
 from diskret.attack import Windows, certify_cell_key, certify_cell_key_sums
 from diskret.attack.cell_key_certificate import certify_unseen
-from diskret.attack.cell_key_noise import interval_noise, row_moments, turned_key
+from diskret.attack.cell_key_noise import (
+    interval_noise,
+    measure_key,
+    row_moments,
+    turned_key,
+)
 from diskret.cellkey import Lookup, PerturbationTable
-from diskret.cellkey.further_keys import turned
+from diskret.cellkey.further_keys import measure_keys, turned
 from diskret.errors import ProofError
 
 #: No published value of 1, though noise goes down to -3: the last row stands for 5 and more.
@@ -430,3 +435,15 @@ def test_the_noise_of_the_certificate_is_that_of_the_method(rows, data):
 def test_further_keys_of_the_certificate_are_those_of_the_method(key, modulus, times):
     keys = np.array([key % modulus], np.uint64)
     assert turned_key(keys, modulus, times) == turned(keys, modulus, times)
+
+
+@pytest.mark.parametrize("modulus", [1, 2, 3, 5, 7, 12, 26, 100, 257, 1001, 10**8, 2**32])
+def test_keys_of_measures_in_the_certificate_are_those_of_the_method(modulus):
+    """And every key is the key of one cell."""
+    keys = np.arange(min(modulus, 1001), dtype=np.uint64)
+    for draw, source in ((0, "turnover"), (2, "wages")):
+        found = measure_key(keys, modulus, source, draw)
+        assert np.array_equal(found, measure_keys(keys, modulus, source, draw))
+        assert len({*found.tolist()}) == len(keys) and found.max() < modulus
+    other = measure_key(keys, modulus, "wages", 1)
+    assert modulus < 6 or (other != found).any()
