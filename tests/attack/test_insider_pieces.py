@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN, Point
 from diskret.attack.insider_pieces import settle_pieces
+from diskret.attack.insider_quads import Quads
 from diskret.attack.insider_search import Search
 from diskret.attack.insiders import Insiders, Withstood, _still_possible, withstand
 from diskret.attack.moves import Moves, packed
@@ -334,3 +335,29 @@ def test_a_sum_of_large_numbers_goes_no_farther_than_it_does(coalition):
     assert table.solves(matrix, known.right, *bounds)
     found = withstand(known, bounds, truth, [table], insiders, False)
     assert [(one.who, one.upper) for one in found.open] == [((), 10)]
+
+
+def test_a_table_at_hand_counts_where_nothing_else_is_found(monkeypatch):
+    """Its fractions are too fine for parts of it to be used, and programmes give no answer."""
+    truth = np.array([50, 60, 70, 80])
+    matrix = sparse.csr_array(np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]))
+    no = np.zeros(4, dtype=bool)
+    known = Equations(np.arange(4), matrix, matrix @ truth, ~no, no, no[:0])
+    most = np.array([2]), np.array([2])
+    insiders = Insiders(
+        sparse.csr_array((1, 4), dtype=np.int64),
+        np.full(4, 9),
+        0,
+        sparse.csr_array(np.eye(4, dtype=np.int64)[:1]),
+        most,
+        lambda at, who: (most[0][at], most[1][at]),
+        ~no,
+    )
+    bounds = np.zeros(4, dtype=np.int64), np.full(4, UNKNOWN)
+    monkeypatch.setattr(Shortest, "look", lambda *given: (None, False))
+    monkeypatch.setattr(Search, "look", lambda *given: None)
+    monkeypatch.setattr(Quads, "moves", lambda *given: (np.zeros((0, 4)), np.zeros((0, 4))))
+    for far, open_ in ((121, [(2, 2)]), (122, [])):
+        step = far * np.array([1, -1, -1, 1])
+        found = withstand(known, bounds, truth, [Point(truth * 61 + step, 61)], insiders, False)
+        assert [(one.lower, one.upper) for one in found.open] == open_
