@@ -644,13 +644,13 @@ def test_parameters_are_checked(made, message):
 
 def test_what_must_stay_is_tables_by_their_names_and_cells_by_text():
     assert C.Safe().exact is None
-    for given, expected in (
+    for exact, expected in (
         ("sex", (("sex",),)),
         ([("sex", "job"), "job"], (("sex", "job"), ("job",))),
         ({"sex": "m", "age": 7}, ({"sex": "m", "age": "7"},)),
         (["sex", {"age": None}], (("sex",), {"age": None})),
     ):
-        assert C.Safe(exact=given).exact == expected
+        assert C.Safe(exact=exact).exact == expected
 
 
 def test_enhanced_likeness_bounds_frequent_values_too():
