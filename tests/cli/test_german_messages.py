@@ -3,6 +3,8 @@
 import ast
 import errno
 import os
+import re
+from itertools import islice, repeat
 
 import pyarrow as pa
 import pytest
@@ -13,7 +15,7 @@ from typer.testing import CliRunner
 import diskret as dk
 from diskret.cli.main import app
 from diskret.publish.pages.settings import told
-from diskret.texts.messages import catalogue, pattern, translated
+from diskret.texts.messages import catalogue, filled, pattern, translated
 
 pytestmark = TOGETHER
 
@@ -26,9 +28,15 @@ def texts_in_code():
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.add(node.value)
             elif isinstance(node, ast.JoinedStr):
-                parts = (v.value if isinstance(v, ast.Constant) else "\0" for v in node.values)
-                found.add("".join(map(str, parts)))
+                parts = map(said.part, node.values)
+                found.add(spoken("".join(parts), repeat("\0")))
     return found
+
+
+def spoken(template, gaps, one=False):
+    """An English template with its gaps filled, and the forms for one thing or several."""
+    chosen = re.sub(r"\{:([^{}|]*)\|([^{}|]*)\}", r"\1" if one else r"\2", template)
+    return chosen.format(*islice(gaps, pattern(template).groups))
 
 
 def test_every_message_is_known_in_german():
@@ -191,7 +199,9 @@ def test_bounds_of_a_filter_are_german(tmp_path):
 
 def longest(template):
     """The longest text of a template between its gaps."""
-    return max(template.split("{}"), key=len).replace("{{", "{").replace("}}", "}")
+    return (
+        max(re.split(r"\{(?:|:[^{}]*)\}", template), key=len).replace("{{", "{").replace("}}", "}")
+    )
 
 
 def test_no_template_outlives_its_message():
@@ -217,15 +227,31 @@ def test_every_message_is_read_as_itself(english, german):
         if len(template.replace("{}", "")) < 20:
             continue
         gaps = [f"'g{at}'" for at in range(pattern(template).groups)]
-        message = translated(english + template.format(*gaps), "de")
-        assert message == german + translation.format(*gaps)
+        message = translated(english + spoken(template, gaps), "de")
+        assert message == german + filled(translation, gaps)
 
 
 def test_templates_and_translations_have_the_same_gaps():
     for template, german in catalogue().items():
         gaps = pattern(template).groups
-        assert german.format(*("x",) * gaps)
+        assert filled(german, ("x",) * gaps)
         assert all(f"{{{at}}}" in german for at in range(gaps)), template
+
+
+#: A form by number in a template, in English and in German.
+FORMS = re.compile(r"\{(\d?):([^{}]*)\}")
+
+
+def test_what_is_said_of_one_thing_is_singular_in_both_languages():
+    for template, german in catalogue().items():
+        if not FORMS.search(template):
+            continue
+        assert all(forms.count("|") == 1 for _, forms in FORMS.findall(template + german)), template
+        gaps = ["1"] * pattern(template).groups
+        said_of_one = translated(spoken(template, gaps, one=True), "de")
+        assert said_of_one == filled(german, gaps)
+        plural = [forms.split("|")[1] for _, forms in FORMS.findall(german)]
+        assert plural and said_of_one != filled(german, ["2"] * len(gaps)), template
 
 
 def protect(folder, job):

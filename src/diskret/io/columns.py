@@ -20,6 +20,8 @@ from diskret.errors import InputError
 from diskret.io.record_errors import Place, RecordError
 
 _EXAMPLES = 5
+#: Stands at the beginning of files; Python takes it for a letter.
+_MARK = "\ufeff"
 #: A number with a point and three digits behind it, which may be one of thousands.
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*")
 #: What to do about it.
@@ -333,13 +335,21 @@ def _letters(text: pa.LargeStringArray) -> bytes:
 
 
 def check_names(names: Iterable[Any], where: str = "") -> None:
-    """Refuse names that are not text or not unique; `where` begins the message."""
+    """Refuse names that are not text, not unique or begin unseen; `where` begins the message."""
     listed = list(names)
     others = [name for name in listed if not isinstance(name, str)]
     if others:
         raise InputError(
             f"{where}column names must be text; {some('column', others)} "
             f"({type(others[0]).__name__}) must be renamed"
+        )
+    marked = [at for at, name in enumerate(listed, 1) if name.startswith(_MARK)]
+    if marked:
+        name = listed[marked[0] - 1].removeprefix(_MARK)
+        raise InputError(
+            f"{where}the name of column {marked[0]}, {name!r}, begins with a byte order mark "
+            "(BOM), which nobody sees; rename the column. Where Python reads a file, "
+            "encoding='utf-8-sig' leaves the mark out"
         )
     twice = [name for name, count in Counter(listed).items() if count > 1]
     if twice:

@@ -168,6 +168,7 @@ def round_table(
     tables = checked_tables(table, changed=True)
     names = default_names(tables, [name] if alone else name)
     _check(tables, base, method, steps, inner)
+    _check_alike(tables, names)
     scaled = [scaled_unit(base, one.measure.decimals, one.measure.name) for one in tables]
     settings: dict[str, Any] = {"method": method, "base": base}
     perturbed = Perturbed(method, base=base)
@@ -260,9 +261,19 @@ def _check(
                 f"base={base:g} is not possible for {measure.name!r}: it is at least 2 and at most "
                 f"{_LARGEST_BASE:,} units of the last decimal"
             )
-    if method == "controlled" and len({table.measure.decimals for table in tables}) > 1:
+
+
+def _check_alike(tables: Sequence[Table], names: Sequence[str]) -> None:
+    """Refuse counts beside sums, and sums with different decimals: nothing of them is one unit."""
+    if len({(table.frequency, table.measure.decimals) for table in tables}) > 1:
+        listed = ", ".join(
+            f"{name!r} ({'counts' if table.frequency else f'decimals={table.measure.decimals}'})"
+            for table, name in zip(tables, names, strict=True)
+        )
         raise InputError(
-            "tables that are rounded together must have the same decimals; tabulate them so"
+            "tables that are rounded together hold counts all of them, or all of them sums with "
+            f"the same decimals; here are {listed}. Round counts and sums in calls of their own, "
+            "and tabulate sums with the same decimals="
         )
 
 

@@ -41,6 +41,7 @@ def joint_system(
     together by equations of two. The values of unpublished cells are one possibility; `OutOfTime`
     is raised if none was found by the deadline.
     """
+    _check_decimals(tables, sums)
     known = np.concatenate([table.measure.sum.ravel() for table in tables])
     grids = _grids(tables, len(known))
     if combinations:
@@ -364,6 +365,25 @@ def _matrix(rows: Sequence[_Rows], n: int) -> sparse.csr_array:
     sign = [signs[block[1]] for (_, signs), block in zip(rows, blocks, strict=True)]
     entries = np.concatenate(sign), (np.concatenate(line), np.concatenate(cell))
     return sparse.csr_array(entries, shape=(above[-1], n))
+
+
+def _check_decimals(tables: Sequence[Table], sums: Sequence[MeasureSum]) -> None:
+    """Refuse values that are equal or add up, but are held in different units."""
+    tied = [{table.measure.name} for table in tables] + [{one.total, *one.parts} for one in sums]
+    for names in tied:
+        found = {
+            f"{table.measure.name!r} by {', '.join(d.name for d in table.dimensions)}": (
+                table.measure.decimals
+            )
+            for table in tables
+            if table.measure.name in names
+        }
+        if len({*found.values()}) > 1:
+            listed = ", ".join(f"{table}: {decimals}" for table, decimals in found.items())
+            raise InputError(
+                "values that are equal or add up need the same number of decimals, and these have "
+                f"{listed}; tabulate them with the same decimals="
+            )
 
 
 def _check(cells: Sequence[Cell], equations: sparse.csr_array, known: NDArray[np.int64]) -> None:
