@@ -169,7 +169,7 @@ def one_more(count):
             r"deviate by more than 20, e.g. \('Nord'",
         ),
         (lambda: replaced(exact=[["sex"]]), Safe(), "'f'|'m'.*exact="),
-        (lambda: replaced(exact=[{"sex": "f"}]), Safe(), r"1 cells of the table sex .*\('f'\)"),
+        (lambda: replaced(exact=[{"sex": "f"}]), Safe(), r"1 cell of the table sex .*\('f'\)"),
         (lambda: replaced(exact=[["town"]]), Safe(), "table town had to keep their counts"),
         (replaced, Safe(exact=[()]), r"the table total had to keep .*\(all\): "),
         (replaced, Safe(exact=[["age"]]), "none of the controlled tables"),
@@ -196,7 +196,7 @@ def test_a_cell_that_was_empty_stays_empty_unless_it_may_open():
     step = Step("safe", {}, {"tables": TABLES})
     more = table.slice(0, 3).set_column(0, "town", pa.array(["Ost"] * 3))
     md = dk.Microdata(frame).replaced(pa.concat_tables([table, more]), step)
-    with pytest.raises(dk.DiskretError, match=r"1 cells .* empty in the original.*\('Ost'\): 3"):
+    with pytest.raises(dk.DiskretError, match=r"1 cell .* empty in the original.*\('Ost'\): 3"):
         md.release(Safe(), keys=KEYS)
     made = md.release(Safe(opened=True), keys=KEYS)
     assert made.certificate.figures["were_empty"] == 2

@@ -205,5 +205,5 @@ def test_what_cannot_be_done_together_is_said():
     with pytest.raises(InputError, match="twice"):
         md.top_code_together(["staff", "staff"])
     gaps = pa.table({"a": [1.0, None, 2], "b": [None, 1.0, 2]})
-    with pytest.raises(InputError, match="1 records have all 2 values"):
+    with pytest.raises(InputError, match="1 record has all 2 values"):
         Microdata(gaps).top_code_together(["a", "b"])

@@ -71,7 +71,7 @@ def test_a_level_is_claimed_as_far_as_other_tables_reach(level, holds):
         (made,) = certified(published, required)
         assert (made.primaries, made.secondaries) == (1, 1)
         return
-    with pytest.raises(ProofError, match="1 suppressed cells can be narrowed down too far"):
+    with pytest.raises(ProofError, match="1 suppressed cell can be narrowed down too far"):
         certified(published, required)
 
 
@@ -109,7 +109,7 @@ def test_nothing_is_claimed_of_some_earlier_cells():
     values = np.concatenate([VALUE, VALUE])
     with pytest.raises(ProofError, match="2 suppressed cells"):
         certified(both, needs([], 0, 0), original=values)
-    with pytest.raises(ProofError, match="1 suppressed cells"):
+    with pytest.raises(ProofError, match="1 suppressed cell"):
         certified(both, needs([], 0, 0), original=values, unclaimed=np.array([6]))
     (made,) = certified(both, needs([], 0, 0), original=values, unclaimed=np.array([5, 6]))
     assert made.proof.unclaimed.tolist() == [5, 6]

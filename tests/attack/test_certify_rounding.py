@@ -106,7 +106,7 @@ def test_true_claims_pass_and_public_part_is_silent_on_true_values(method):
 @pytest.mark.parametrize(
     ("method", "cell", "value", "why"),
     [
-        ("deterministic", (1, 1), 8, "1 cells are no multiples of 3, e.g. x=a, y=p"),
+        ("deterministic", (1, 1), 8, "cells are no multiples of 3, e.g. x=a, y=p"),
         ("deterministic", (1, 1), 6, "not the multiple nearest to the true value"),
         ("random", (1, 1), 7, "no multiples"),
         ("random", (1, 1), 12, "a base or more from the true value"),

@@ -68,7 +68,7 @@ def test_ten_five_rule_of_the_ons_is_rounding():
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda t: t.slice(1), "1 combinations are missing or there twice"),
+        (lambda t: t.slice(1), "1 combination is missing or there twice"),
         (lambda t: pa.concat_tables([t, t.slice(0, 2)]), "2 combinations"),
         (lambda t: t.drop_columns(["ckey"]), "no column 'ckey'"),
         (lambda t: t.slice(0, 0), "no rows"),

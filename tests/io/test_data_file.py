@@ -46,7 +46,7 @@ def test_blanks_between_thousands_are_of_any_width(tmp_path, blank):
 
 def test_a_number_in_another_spelling_names_file_column_and_row(tmp_path):
     said = DataFile(written(tmp_path, b"a;v\nx;7,5\ny;7.5\n"), decimal=",")
-    with pytest.raises(InputError, match=r"firms.csv: 1 values in column 'v'.*line 3: '7.5'"):
+    with pytest.raises(InputError, match=r"firms.csv: 1 value in column 'v'.*line 3: '7.5'"):
         dk.tabulate(said, by={"a": None}, value="v", decimals=1)
 
 

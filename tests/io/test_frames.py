@@ -330,7 +330,7 @@ def test_csv_agrees_with_an_independent_writer(tmp_path):
         ),
         ("latin.csv", "Größe,b\n".encode("latin-1"), "not UTF-8 text"),
         ("latin2.csv", "a,b\n1,ß\n".encode("latin-1"), "not UTF-8 text"),
-        ("ragged.csv", b"a,b\n1,2\n3\n", "line 3: 1 fields, and there are 2 columns"),
+        ("ragged.csv", b"a,b\n1,2\n3\n", "line 3: 1 field, and there are 2 columns"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, said):

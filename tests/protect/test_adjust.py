@@ -195,7 +195,7 @@ def test_a_sensitive_value_that_was_not_moved_is_caught(nace_table):
     result = adjust(nace_table, dk.rules.MinimumFrequency(9))
     at = np.flatnonzero(nace_table.count.ravel() == 8)
     two = np.array([2])
-    with pytest.raises(ProofError, match="1 cells are too close to their values, e.g. nace=6212"):
+    with pytest.raises(ProofError, match="cells are too close to their values, e.g. nace=6212"):
         certify_adjustment(
             [replace(result.published, value=nace_table.count)],
             [nace_table],
@@ -209,7 +209,7 @@ def test_an_empty_cell_that_is_opened_is_caught():
     result = adjust(table, dk.rules.MinimumFrequency(2))
     value = result.published.value + np.array([[0, 0, 0], [0, -1, 1], [0, 1, -1]])
     nothing = np.array([], dtype=np.int64)
-    with pytest.raises(ProofError, match="1 cells are empty and not 0, e.g. x=a, y=s"):
+    with pytest.raises(ProofError, match="cells are empty and not 0, e.g. x=a, y=s"):
         certify_adjustment(
             [replace(result.published, value=value)],
             [table],

@@ -208,10 +208,10 @@ def test_one_measure_with_different_decimals_is_no_contradiction():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"name": ["one"]}, "1 entries for 2 tables"),
+        ({"name": ["one"]}, "1 entry for 2 tables"),
         ({"name": ["one", "one"]}, "a name of its own"),
-        ({"cost": ["value"]}, "cost= has 1 entries"),
-        ({"frozen": [None]}, "frozen= has 1 entries"),
+        ({"cost": ["value"]}, "cost= has 1 entry"),
+        ({"frozen": [None]}, "frozen= has 1 entry"),
         ({"sums": ["a = b + c"]}, "no table has this measure"),
     ],
 )

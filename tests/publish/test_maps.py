@@ -345,7 +345,7 @@ def test_codes_without_borders_are_named(tmp_path):
     table = dk.tabulate(pa.table({"town": ["A"] * 9 + ["B"] * 8}), by={"town": None})
     square = [(0, 0), (9, 0), (9, 9), (0, 9)]
     areas = dk.spatial.Areas(["A"], [[square]])
-    with pytest.raises(InputError, match=r"1 codes have no borders \('B'\)"):
+    with pytest.raises(InputError, match=r"1 code has no borders \('B'\)"):
         dk.suppress(table, FEW).write(
             tmp_path / "out", ["csv", "map"], keys=KEYS, places={"town": areas}
         )

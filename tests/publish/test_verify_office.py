@@ -126,7 +126,7 @@ def test_each_level_against_contributors_is_that_of_the_rule(release, at):
         arrays["most_upper"][at if at < 2 else number - at + 1] += 1
 
     listed(folder, more)
-    refused(folder, "asks for other levels than the rule does in 1 unsafe cells or sums")
+    refused(folder, "asks for other levels than the rule does in 1 unsafe cell or sum")
 
 
 def test_a_sum_that_is_not_asked_for_is_missed(release):
@@ -177,7 +177,7 @@ def test_what_witnesses_do_not_prove_of_cells_is_missed(release):
             row[head.index("upper_level")] = "99999"
 
         cells(folder, name, raised)
-        refused(folder, f"{name}: the witnesses do not prove the requirements of 1 cells")
+        refused(folder, f"{name}: the witnesses do not prove the requirements of 1 cell")
         shutil.rmtree(folder)
 
 

@@ -31,6 +31,7 @@ from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 from diskret.tables.requirements import Requirements
+from diskret.texts.numbers import Count
 
 Kind = Literal["protects", "hides", "contributors", "together", "not examined", "elsewhere"]
 
@@ -273,18 +274,20 @@ def setting_of(
     wrong = wrong[~open_ended[wrong]]
     if len(wrong):
         names = "; ".join(cell_name(published, int(known.cell[i])) for i in wrong[:5])
+        number = Count(len(wrong))
         raise InputError(
-            f"table {published.name!r}: the original values of {len(wrong):,} suppressed cells "
-            "contradict the published values or what the attacker is assumed to know, e.g. "
-            f"{names}; pass the values that the table was made from"
+            f"table {published.name!r}: the original values of {number} suppressed "
+            f"{number:cell|cells} contradict the published values or what the attacker is assumed "
+            f"to know, e.g. {names}; pass the values that the table was made from"
         )
     targets = targets_of(published, original, requirements, unclaimed)
     missed = unmet(examination, targets)
     if missed.any():
+        number = Count(missed.sum())
         raise ProofError(
-            f"table {published.name!r}: {int(missed.sum()):,} suppressed cells miss their "
-            "requirements already, so nothing can be said of what each secondary does for them; "
-            "protect the table first"
+            f"table {published.name!r}: {number} suppressed {number:cell misses|cells miss} "
+            f"{number:its|their} requirements already, so nothing can be said of what each "
+            f"secondary does for {number:it|them}; protect the table first"
         )
     finite = [bound[np.abs(bound) < UNKNOWN] for bound in (lower, upper)]
     asked = [a[np.abs(a) < LIMIT] for a in (targets.low, targets.high, targets.width)]

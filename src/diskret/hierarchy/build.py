@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError
 from diskret.hierarchy.codes import as_code, as_codes, as_list, some, total_code
+from diskret.texts.numbers import Count
 
 
 class Built(NamedTuple):
@@ -196,9 +197,10 @@ def _paths(levels: Sequence[list[str]], names: Sequence[str]) -> list[tuple[str,
             holes.append(f"row {row}: {names[path.index('')]!r} above {codes[depth - 1]!r}")
         paths[path] = None
     if holes:
+        number = Count(len(holes))
         raise HierarchyError(
-            f"codes are missing above others in {len(holes):,} rows ({some(holes)}); only the "
-            "finer columns of a row may be null or blank: fill the others in, or leave these "
+            f"codes are missing above others in {number} {number:row|rows} ({some(holes)}); only "
+            "the finer columns of a row may be null or blank: fill the others in, or leave these "
             "rows out. Columns stand from the coarsest to the finest"
         )
     return list(paths)
@@ -300,8 +302,9 @@ def _ends(widths: Sequence[int]) -> list[int]:
 def _check_lengths(codes: set[str], ends: Sequence[int]) -> None:
     wrong = sorted(code for code in codes if len(code) not in ends)
     if wrong:
+        number = Count(len(wrong))
         raise HierarchyError(
-            f"{len(wrong):,} of {len(codes):,} codes end inside a level "
+            f"{number} of {len(codes):,} codes {number:ends|end} inside a level "
             f"({some([repr(code) for code in wrong])}): a code must have "
             f"{' or '.join(map(str, ends))} characters. Check the widths and whether leading "
             "zeros were lost or dots are in the codes"

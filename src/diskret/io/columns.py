@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io.record_errors import Place, RecordError
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 5
 #: Stands at the beginning of files; Python takes it for a letter.
@@ -59,10 +60,12 @@ def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     missing = pc.fill_null(pc.equal(text, ""), True)
     if pc.any(missing).as_py():
         rows = np.flatnonzero(missing.to_numpy())
+        number = Count(len(rows))
         raise RecordError(
             lambda place: (
-                f"{len(rows):,} codes in {name!r} are missing (first in {place.named(rows[0])}); "
-                "give them a category of their own or leave these rows out"
+                f"{number} {number:code|codes} in {name!r} {number:is|are} missing (first in "
+                f"{place.named(rows[0])}); give them a category of their own or leave these rows "
+                "out"
             )
         )
     return text
@@ -90,10 +93,11 @@ def scaled_integers(
         values = values.cast(values.type.value_type)
     if values.null_count:
         rows = np.flatnonzero(values.is_null().to_numpy())
+        number = Count(len(rows))
         raise RecordError(
             lambda place: (
-                f"{len(rows):,} values in {name!r} are missing (first in {place.named(rows[0])}); "
-                "fill them in or leave these rows out"
+                f"{number} {number:value|values} in {name!r} {number:is|are} missing (first in "
+                f"{place.named(rows[0])}); fill {number:it|them} in or leave these rows out"
             )
         )
     if pa.types.is_floating(values.type):
@@ -111,10 +115,12 @@ def scaled_integers(
     low, high = _halves(exact)
     beyond = np.flatnonzero(high != low >> 63)
     if len(beyond):
+        number = Count(len(beyond))
         raise RecordError(
             lambda place: (
-                f"{len(beyond):,} values in {name!r} leave the range of 64-bit integers (first in "
-                f"{place.named(beyond[0])}); correct them, or publish fewer decimals"
+                f"{number} {number:value|values} in {name!r} {number:leaves|leave} the range of "
+                f"64-bit integers (first in {place.named(beyond[0])}); correct {number:it|them}, "
+                "or publish fewer decimals"
             )
         )
     return low
@@ -124,9 +130,10 @@ def _refuse_thousands(text: pa.ChunkedArray, name: str) -> None:
     """2.000 may be two or two thousand; 1.234 is refused as a fraction anyway."""
     doubtful = np.flatnonzero(pc.match_substring_regex(text, r"^[+-]?[1-9][0-9]{0,2}\.000$"))
     if len(doubtful):
+        number = Count(len(doubtful))
         raise RecordError(
             lambda place: (
-                f"{len(doubtful):,} values in {name!r} may be thousands (first in "
+                f"{number} {number:value|values} in {name!r} may be thousands (first in "
                 f"{place.named(doubtful[0])}: {text[int(doubtful[0])].as_py()}); {OF_THOUSANDS}"
             )
         )
@@ -147,10 +154,12 @@ def _from_floats(
     wrong = ~((near | round_values) & (np.abs(scaled) < 2.0**62))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
+        number = Count(wrong.sum())
         raise RecordError(
             lambda place: (
-                f"{int(wrong.sum()):,} values in {name!r} are not finite numbers with at most "
-                f"{decimals} decimals, the first in {place.named(row)}: {float(floats[row])!r}; "
+                f"{number} {number:value|values} in {name!r} "
+                f"{number:is no finite number|are not finite numbers} with at most {decimals} "
+                f"decimals, the first in {place.named(row)}: {float(floats[row])!r}; "
                 f"{decimals_advice(floats[wrong][:_EXAMPLES].tolist(), decimals)}"
             )
         )
@@ -196,8 +205,8 @@ else state decimals=3, or round them first'
     if written <= meant:
         return said or "state decimals=, or round them first"
     noisy = (
-        f"they look like numbers with {meant} decimals that went through binary floating point: "
-        f"state decimals={max(meant, decimals)} and round_values=True"
+        f"they look like numbers with {meant} {Count(meant):decimal|decimals} that went through "
+        f"binary floating point: state decimals={max(meant, decimals)} and round_values=True"
     )
     return noisy
 
@@ -265,10 +274,12 @@ def numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     found = cast.to_numpy().astype(np.float64)
     endless = np.flatnonzero(np.isinf(found))
     if len(endless):
+        number = Count(len(endless))
         raise RecordError(
             lambda place: (
-                f"{len(endless):,} values in {name!r} are infinite (first in "
-                f"{place.named(endless[0])}); correct them or leave them missing"
+                f"{number} {number:value|values} in {name!r} {number:is|are} infinite (first in "
+                f"{place.named(endless[0])}); correct {number:it or leave it|them or leave them} "
+                "missing"
             )
         )
     return found

@@ -34,6 +34,7 @@ from diskret.tables.add_up import leaf_mask
 from diskret.tables.dimension import describe_some
 from diskret.tables.from_cells import scaled_unit
 from diskret.tables.perturbed import published_with
+from diskret.texts.numbers import Count
 
 Rounding = Literal["deterministic", "random", "controlled", "small_counts"]
 #: Tables of more cells are attacked only where a rule asks for it.
@@ -348,9 +349,10 @@ def _small_counts(
         wrong = np.flatnonzero(own @ parts != table.measure.sum.ravel())
         if len(wrong):
             examples = describe_some(table.dimensions, wrong, _EXAMPLES)
+            number = Count(len(wrong))
             raise InputError(
-                f"{len(wrong):,} counts are not the sums of the finest ones, e.g. {examples}; all "
-                "tables must come from the same records"
+                f"{number} {number:count is|counts are} not the sums of the finest ones, e.g. "
+                f"{examples}; all tables must come from the same records"
             )
     together = sparse.csr_array(sparse.vstack(cells, format="csr"))
     rounded = small_counts(parts, together, base, cell_draws(finest, keys)[leaf])

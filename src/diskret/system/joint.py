@@ -18,6 +18,7 @@ from diskret.system.axes import Axis, Bases, axes_of
 from diskret.system.equations import Cell, RectangularCells, System
 from diskret.system.possible import possible_values
 from diskret.tables import MeasureSum, Table
+from diskret.texts.numbers import Count
 
 #: Equations of one form: cells ``(r, k)``, -1 where there is none, and their signs ``(k,)``.
 _Rows = tuple[NDArray[np.int64], NDArray[np.int8]]
@@ -396,9 +397,10 @@ def _check(cells: Sequence[Cell], equations: sparse.csr_array, known: NDArray[np
             " and ".join(f"{cells[i]} = {known[i]}" for i in equations[[row]].indices[:4])
             for row in wrong[:_EXAMPLES]
         ]
+        number = Count(len(wrong))
         raise InputError(
-            f"the tables contradict each other in {len(wrong):,} equations (in scaled units): "
-            f"{'; '.join(examples)}. Tables that are protected together must come from the same "
-            "records, with the same texts in each column: make coarser categories with recode(); "
-            "give other data another vintage= or where="
+            f"the tables contradict each other in {number} {number:equation|equations} (in scaled "
+            f"units): {'; '.join(examples)}. Tables that are protected together must come from "
+            "the same records, with the same texts in each column: make coarser categories with "
+            "recode(); give other data another vintage= or where="
         )

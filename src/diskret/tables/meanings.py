@@ -20,6 +20,7 @@ from diskret.population import Bounds, pieces
 from diskret.tables.published import Published
 from diskret.tables.table import Table
 from diskret.tables.ties import MeasureSum
+from diskret.texts.numbers import Count
 
 #: What a code stands for: a set of base codes, or None for everything.
 Meaning = frozenset[str] | None
@@ -372,8 +373,9 @@ def base_codes(shown: Sequence[Shown]) -> list[tuple[frozenset[str], ...]]:
     found = _Reading(different)
     every = [tuple(found.code(i, at) for at in range(len(t))) for i, t in enumerate(found.texts)]
     if found.doubtful:
+        many = Count(len(found.doubtful))
         raise HierarchyError(
-            f"{len(found.doubtful):,} codes stand for one category in one table and for several "
+            f"{many} {many:code stands|codes stand} for one category in one table and for several "
             f"in another: {some(sorted(map(repr, found.doubtful)))}; give combined categories "
             "codes of their own, or tabulate the tables from records"
         )

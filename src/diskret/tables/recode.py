@@ -18,6 +18,7 @@ from diskret.tables.add_up import largest_of
 from diskret.tables.contributions import Measure
 from diskret.tables.dimension import Dimension
 from diskret.tables.made_of import ANYWHERE
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.tables.table import Table
@@ -198,11 +199,12 @@ class _Along:
         others = [d for i, d in enumerate(self.table.dimensions) if i != self.axis]
         at = [f"{name}={self.made.hierarchy.codes[code]}"]
         at += [f"{d.name}={d.hierarchy.codes[i]}" for d, i in zip(others, elsewhere, strict=True)]
+        number = Count(sum(cells.values()))
         raise InputError(
-            f"{sum(cells.values()):,} combined cells cannot be computed from the table, e.g. "
-            f"{', '.join(at)}: {who} may contribute to several codes of {name!r} below one parent, "
-            "and the table does not say to which ones. Recode the records and tabulate them again, "
-            "or cut the tree with level= instead"
+            f"{number} combined {number:cell|cells} cannot be computed from the table, e.g. "
+            f"{', '.join(at)}: {who} may contribute to several codes of {name!r} below one "
+            "parent, and the table does not say to which ones. Recode the records and tabulate "
+            "them again, or cut the tree with level= instead"
         )
 
 
@@ -304,9 +306,10 @@ def cut_below(tree: Hierarchy, leaves: Sequence[str]) -> Recoding:
     codes = as_codes(list(leaves), "leaves")
     unknown = [repr(code) for code in codes if code not in tree.position]
     if unknown:
+        number = Count(len(unknown))
         raise HierarchyError(
-            f"{len(unknown):,} codes of leaves= are not in the tree: {some(unknown)}; it has "
-            f"{some([repr(code) for code in tree.codes])}"
+            f"{number} {number:code|codes} of leaves= {number:is|are} not in the tree: "
+            f"{some(unknown)}; it has {some([repr(code) for code in tree.codes])}"
         )
     ends = np.zeros(len(tree), bool)
     ends[[tree.position[code] for code in codes]] = True
@@ -330,9 +333,10 @@ def _positions(tree: Hierarchy, name: str, codes: Sequence[str]) -> NDArray[np.i
     given = list(dict.fromkeys(as_codes(codes, name)))
     unknown = [repr(code) for code in given if code not in tree.position]
     if unknown:
+        number = Count(len(unknown))
         raise HierarchyError(
-            f"{len(unknown):,} codes of the group {name!r} are not in the tree: {some(unknown)}; "
-            f"it has {some([repr(code) for code in tree.codes])}"
+            f"{number} {number:code|codes} of the group {name!r} {number:is|are} not in the tree: "
+            f"{some(unknown)}; it has {some([repr(code) for code in tree.codes])}"
         )
     at = np.array(sorted(tree.position[code] for code in given), dtype=np.int32)
     if len(at) and at[0] == 0:

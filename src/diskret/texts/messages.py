@@ -127,8 +127,9 @@ def _entries() -> tuple[list[Entry], dict[str, list[int]]]:
     """
     entries: list[Entry] = []
     for english, german in catalogue().items():
-        words = tuple(text for text, _, _, _ in Formatter().parse(english))
-        ends = "" if english.endswith("{}") else words[-1]
+        parts = [*Formatter().parse(english)]
+        words = tuple(text for text, _, _, _ in parts)
+        ends = words[-1] if parts[-1][1] is None else ""
         entries.append((words[0], ends, words, english, german))
     entries.sort(key=lambda entry: (-sum(map(len, entry[2])), entry[3]))
     by_word: defaultdict[str, list[int]] = defaultdict(list)

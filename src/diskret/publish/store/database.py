@@ -424,7 +424,8 @@ def _lock_on_server(connection: Connection, database: Database, wait: float) -> 
 def _busy(database: Database, wait: float) -> Busy:
     return Busy(
         f"the ledger {database.name} is being changed by another process, and still was after "
-        f"{wait:g} seconds: publications go one after the other. Try again when it is done"
+        f"{wait:g} s: publications go one after the other. Try again "
+        "when it is done"
     )
 
 

@@ -23,6 +23,7 @@ from diskret.publish.formats.template.placeholders import (
 from diskret.publish.formats.workbook_layout import Layout
 from diskret.tables import Published
 from diskret.texts import check_language
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 5
 _MOST_DIGITS = 15
@@ -67,8 +68,9 @@ def fill_template(
         filled += _fill_sheet(_Sheet(sheet, views, set()), problems)
     if problems:
         more = f" and {len(problems) - _EXAMPLES} more" if len(problems) > _EXAMPLES else ""
+        number = Count(len(problems))
         raise InputError(
-            f"{source}: {len(problems)} placeholders cannot be filled: "
+            f"{source}: {number} {number:placeholder|placeholders} cannot be filled: "
             f"{'; '.join(problems[:_EXAMPLES])}{more}"
         )
     if not filled:
