@@ -135,6 +135,42 @@ OF_TYPER = {
 }  # fmt: skip
 
 
+#: What the parser of TOML, which is not ours, says of a job file.
+OF_TOML = {
+    "{} (at line {}, column {})", "{} (at end of document)", "Invalid statement", "Expected {}",
+    "Expected newline or end of document after a statement", "Found invalid character {}",
+    "Cannot declare {} twice", "Cannot overwrite a value", "Cannot redefine namespace {}",
+    "Expected ']' at the end of a table declaration", "Cannot mutate immutable namespace {}",
+    "Expected ']]' at the end of an array declaration", "Unclosed array", "Unterminated string",
+    "Expected '=' after a key in a key/value pair", "Invalid initial character for a key part",
+    "Duplicate inline table key {}", "Unclosed inline table", "Unescaped '\\' in a string",
+    "Invalid hex value", "Escaped character is not a Unicode scalar value", "Invalid value",
+    "Illegal character {}", "Invalid date or datetime",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[records\n", "am Ende der Überschrift fehlt ] (in Zeile 1, Spalte 9)"),
+        ("path 3", "hinter dem Schlüssel fehlt = (in Zeile 1, Spalte 6)"),
+        ("a = 1 2", "hinter einer Angabe muss die Zeile enden (in Zeile 1, Spalte 7)"),
+        ("a = 1\na = 2", "der Schlüssel steht doppelt da (am Ende der Datei)"),
+        ("[a]\n[a]\n", "('a',) steht doppelt da (in Zeile 2, Spalte 3)"),
+        ("a = firms.csv", "kein gültiger Wert: Texte stehen in Anführungszeichen (in Zeile 1, "),
+        ('a = "x', "das schließende Anführungszeichen fehlt"),
+        ('a = "C:\\data"', "ein einzelnes \\ im Text: Pfade mit / schreiben"),
+        ("Größe = 1", "hinter dem Schlüssel fehlt ="),
+        ("= 1", "so beginnt keine Angabe"),
+        ("a = { b = 1", "} fehlt"),
+        ("a = [1, 2", "die Liste ist nicht geschlossen: ] fehlt"),
+    ],
+)
+def test_what_is_no_toml_is_told_in_german(tmp_path, text, said):
+    code, output = protect(tmp_path, text, "--language", "de")
+    assert code == 1 and said in output, output
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -207,7 +243,7 @@ def longest(template):
 def test_no_template_outlives_its_message():
     found, _ = said.messages()
     texts = texts_in_code()
-    known = {*found, *built(), *OF_THE_SYSTEM, *OF_TYPER}
+    known = {*found, *built(), *OF_THE_SYSTEM, *OF_TYPER, *OF_TOML}
     rest = [t for t in catalogue() if t not in known]
     assert [
         t
@@ -252,9 +288,10 @@ def test_what_is_said_of_one_thing_is_singular_in_both_languages():
         assert said_of_one == filled(german, gaps)
 
 
-def protect(folder, job):
+def protect(folder, job, *options):
     (folder / "job.toml").write_text(job, encoding="utf-8")
-    done = CliRunner().invoke(app, ["protect", str(folder / "job.toml")], env={"COLUMNS": "500"})
+    asked = ["protect", str(folder / "job.toml"), *options]
+    done = CliRunner().invoke(app, asked, env={"COLUMNS": "500"})
     return done.exit_code, done.output
 
 

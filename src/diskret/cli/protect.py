@@ -25,6 +25,7 @@ from diskret.cli.command import (
     reported,
 )
 from diskret.cli.show import show_results, terminal
+from diskret.jobs.spelling import in_a_job
 from diskret.texts import number, words_in
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def protect(
 ) -> None:
     """Protect, prove and write the tables of a job file, or the releases of a programme."""
     spoken = language or language_of(job_file)
-    with reported(spoken, debug):
+    with reported(spoken, debug, in_a_job):
         if template:
             from diskret.jobs.template import template as job_template
 

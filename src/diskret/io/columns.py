@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -37,12 +38,28 @@ def column(table: pa.Table, name: str) -> pa.ChunkedArray:
     found = table.schema.get_all_field_indices(name)
     if len(found) == 1:
         return table.column(found[0])
-    has = ", ".join(repr(c) for c in table.column_names)
     if found:
+        has = ", ".join(map(repr, table.column_names))
         raise RecordError(
             lambda _: f"there is more than one column {name!r}; the columns are {has}"
         )
-    raise RecordError(lambda _: f"there is no column {name!r}; the columns are {has}")
+    raise no_column(name, table.column_names)
+
+
+def no_column(name: str, columns: Sequence[str]) -> RecordError:
+    """The error about a column that is not among those there are.
+
+    >>> str(no_column("regoin", ["region", "sales"]))
+    "there is no column 'regoin'; the columns are 'region', 'sales'; did you mean 'region'?"
+    """
+    near = get_close_matches(str(name), columns, 1, 0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return RecordError(
+        lambda _: (
+            f"there is no column {name!r}; the columns are {', '.join(map(repr, columns))}{hint}"
+        ),
+        missing=name,
+    )
 
 
 def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

@@ -255,6 +255,6 @@ def _not_utf8(path: Path) -> InputError:
 
 def _in(encoding: str, path: Path) -> InputError:
     return InputError(
-        f"{path}: is not UTF-8 text; save it as UTF-8, or say its encoding: encoding = "
-        f'"{encoding}" in a job file, DataFile(path, encoding="{encoding}") in Python'
+        f"{path}: is not UTF-8 text; save it as UTF-8, or say its encoding: "
+        f'DataFile(path, encoding="{encoding}")'
     )

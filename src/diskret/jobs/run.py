@@ -19,6 +19,7 @@ from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
 from diskret.io import Source, source
 from diskret.io.frames import in_memory, spelled
+from diskret.io.record_errors import RecordError
 from diskret.jobs.derived import derived_of
 from diskret.jobs.in_engine import is_in_engine, write_in_engine
 from diskret.jobs.noise import changed_tables
@@ -271,6 +272,12 @@ def _told_for(job: Job, table: TableJob) -> Generator[None]:
     try:
         yield
     except InputError as error:
+        missing = error.missing if isinstance(error, RecordError) else None
+        if missing is not None and table.said is not None:
+            line = table.said.line_of(missing)
+            raise type(error)(
+                f"{job.path.name}, line {line}, table {table.name!r}: {error}"
+            ) from error
         raise type(error)(f"{job.path.name}, table {table.name!r}: {error}") from error
 
 

@@ -16,6 +16,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import DataFile, PostgresTable, Source, source, to_arrow
 from diskret.io.columns import column
 from diskret.jobs.noise import NoiseJob
+from diskret.jobs.schema import Section
 from diskret.parameters import Choice, Number, Positive, Whole
 from diskret.population import EVERYBODY, Population
 from diskret.protect.tabulate import Marking
@@ -160,6 +161,7 @@ class TableJob:
     previous: folder of last period's release, which holds a table of the same name.
     previous_discount: as in `diskret.suppress`.
     noise: how values are changed; None: cells are suppressed.
+    said: the section of the job file; None: there is none.
     """
 
     name: str
@@ -193,6 +195,7 @@ class TableJob:
     previous: Path | None = None
     previous_discount: Annotated[float, Number(low=0, below=100)] = 0
     noise: NoiseJob | None = None
+    said: Section | None = field(default=None, compare=False, repr=False)
 
     @property
     def search(self) -> tuple[str, float | None, int | None]:
