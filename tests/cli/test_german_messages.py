@@ -283,7 +283,8 @@ def test_what_is_said_of_one_thing_is_singular_in_both_languages():
         if not FORMS.search(template):
             continue
         assert all(forms.count("|") == 1 for _, forms in FORMS.findall(template + german)), template
-        gaps = ["1"] * pattern(template).groups
+        numbers = {int(at) for at, _ in FORMS.findall(german)}
+        gaps = ["1" if at in numbers else "'g' " for at in range(pattern(template).groups)]
         said_of_one = translated(spoken(template, gaps, one=True), "de")
         assert said_of_one == filled(german, gaps)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError
 from diskret.hierarchy.codes import as_code, as_codes, as_list, some, total_code
+from diskret.texts.lists import first_of
 from diskret.texts.numbers import Count
 
 
@@ -343,8 +344,7 @@ def read_hrc(
         codes.append(code)
         line_of.setdefault(code, number)
     if problems:
-        count = f" ({len(problems)} problems in all)" if len(problems) > 1 else ""
-        raise HierarchyError(f"{path}: {some(problems)}{count}")
+        raise HierarchyError(f"{path}: {first_of(problems, 5, '; ')}")
     if not line_of:
         raise HierarchyError(f"{path}: the file holds no codes")
     return Built(tuple(codes), np.array(parent, dtype=np.int32))

@@ -397,5 +397,6 @@ def once(names: Iterable[str], parameter: str) -> tuple[str, ...]:
 
 def some(noun: str, items: list[Any]) -> str:
     """Name the first of some things and count the rest, e.g. "column 'a' (and 3 more)"."""
-    more = f" (and {len(items) - 1} more)" if len(items) > 1 else ""
-    return f"{noun} {items[0]!r}{more}"
+    if len(items) == 1:
+        return f"{noun} {items[0]!r}"
+    return f"{noun} {items[0]!r} (and {len(items) - 1:,} more)"

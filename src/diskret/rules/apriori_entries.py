@@ -282,9 +282,13 @@ def _check_answers(texts: dict[str, pa.ChunkedArray], where: Origin) -> None:
 def _refuse(wrong: NDArray[np.bool_], where: Origin, column: str, what: str, remedy: str) -> None:
     """Raise for the first row that is wrong, if any is."""
     rows = np.flatnonzero(wrong)
+    if len(rows) == 1:
+        raise InputError(f"{where.at(int(rows[0]))}, column {column!r}: {what}; {remedy}")
     if len(rows):
-        more = f" ({len(rows):,} rows in all)" if len(rows) > 1 else ""
-        raise InputError(f"{where.at(int(rows[0]))}, column {column!r}: {what}{more}; {remedy}")
+        raise InputError(
+            f"{where.at(int(rows[0]))}, column {column!r}: {what}, as in {len(rows):,} rows in "
+            f"all; {remedy}"
+        )
 
 
 def _is_day(text: str) -> bool:

@@ -410,8 +410,10 @@ def _bounds(
 def _refuse(path: Path, cells: pa.Table, column: str, wrong: pa.ChunkedArray, why: str) -> None:
     rows = np.flatnonzero(wrong.to_numpy())
     if len(rows):
-        more = f" ({len(rows):,} such lines)" if len(rows) > 1 else ""
+        line, found = rows[0] + 2, cells[column][int(rows[0])].as_py()
+        if len(rows) == 1:
+            raise InputError(f"{path}, line {line}, column {column!r}: {found!r} {why}")
         raise InputError(
-            f"{path}, line {rows[0] + 2}, column {column!r}: "
-            f"{cells[column][int(rows[0])].as_py()!r} {why}{more}"
+            f"{path}, line {line}, column {column!r}: {found!r} {why}, as in {len(rows):,} lines "
+            "in all"
         )

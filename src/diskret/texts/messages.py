@@ -165,7 +165,9 @@ def filled(german: str, parts: Sequence[str]) -> str:
 
 
 class _Part(str):
+    """What fills a gap; before a number may stand what an empty gap beside it left to it."""
+
     __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        return form(self == "1", spec) if "|" in spec else str(self)
+        return form(self.split()[-1:] == ["1"], spec) if "|" in spec else str(self)
