@@ -56,6 +56,7 @@ ELSEWHERE = {
     "tables/read_public.py: f'{path}: {error}'": _INNER,
     "protect/audit.py: f'  {where}: {number:,.{published.decimals}f}'": "no words",
     "jobs/places.py: str(error)": _INNER,
+    "jobs/values.py: f'{self.path}: {error}'": _INNER,
     "jobs/tables.py: str(error)": _INNER,
     "jobs/tables.py: f'{cells.file.file.name}: {error}'": _INNER,
     "jobs/files.py: f\"'{wrong}': {error}\"": _INNER,

@@ -92,12 +92,15 @@ def _check_names(names: Iterable[str]) -> None:
     given = list(names)
     missing = [repr(name) for name in ("code", "parent") if name not in given]
     unknown = [repr(name) for name in given if name not in ("code", "parent", "label")]
-    if missing or unknown:
-        what = [f"missing: {some(missing)}"] * bool(missing)
-        what += [f"unknown: {some(unknown)}"] * bool(unknown)
+    if missing:
         raise HierarchyError(
-            f"the columns must be 'code', 'parent' and perhaps 'label' ({'; '.join(what)}); "
-            "rename or select them"
+            "the columns of a code tree are 'code', 'parent' and perhaps 'label'; missing: "
+            f"{some(missing)}; there are {some([*map(repr, given)])}: rename them"
+        )
+    if unknown:
+        raise HierarchyError(
+            "the columns of a code tree are 'code', 'parent' and perhaps 'label'; not known: "
+            f"{some(unknown)}; leave them out"
         )
 
 

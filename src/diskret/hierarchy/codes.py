@@ -81,14 +81,25 @@ def padded(codes: Iterable[str], known: Iterable[str]) -> str:
 
     >>> padded(["1", "20"], ["01", "02", "20"])
     "the hierarchy has '01': were leading zeros lost? Read or save the column as text; "
+    >>> padded(["01"], ["1", "20"])
+    "the hierarchy has '1': were its leading zeros lost? Read or save its codes as text; "
     """
+    codes, known = list(codes), set(known)
     by_number = {code.lstrip("0"): code for code in known if code.startswith("0")}
     found = next((by_number[code] for code in codes if code in by_number), None)
-    if found is None:
-        return ""
-    return (
-        f"the hierarchy has {found!r}: were leading zeros lost? Read or save the column as text; "
-    )
+    if found is not None:
+        return (
+            f"the hierarchy has {found!r}: were leading zeros lost? Read or save the column as "
+            "text; "
+        )
+    shorter = (code.lstrip("0") for code in codes if code.startswith("0"))
+    found = next((code for code in shorter if code in known), None)
+    if found is not None:
+        return (
+            f"the hierarchy has {found!r}: were its leading zeros lost? Read or save its codes as "
+            "text; "
+        )
+    return ""
 
 
 def some(items: Sequence[str]) -> str:

@@ -125,6 +125,8 @@ def _names(path: Path, line: str, said: DataFile) -> tuple[tuple[str, ...], str]
     given = [name for name in said.columns if isinstance(name, str)]
     at = said.header
     if not line.strip():
+        if not path.stat().st_size:
+            raise InputError(f"{path}: the file is empty; is it the right file?")
         if given:
             raise InputError(f"{path}: line 1 is empty; it must hold the first record")
         raise InputError(

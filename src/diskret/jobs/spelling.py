@@ -14,6 +14,8 @@ _CALLED = {
     "suppress([...], rule)": "[[tables]]",
     "attacker=dk.Attacker()": "[attacker] contributor = false",
 }
+#: The code of a total, which stands beside the column in a job.
+_TOTAL = re.compile(r"\btotal=\{'([^']*)': ['\"]([^'\"]*)['\"]\}")
 #: A call around the one option that is named.
 _CALL = re.compile(r"\b(?:DataFile\(path|Attacker\(\.\.\.), ([^()]*)\)")
 #: The value of an option: a text, a list of texts, a truth value. Numbers only where no cell could
@@ -32,6 +34,7 @@ def in_a_job(message: str) -> str:
     """
     for python, job in _CALLED.items():
         message = message.replace(python, job)
+    message = _TOTAL.sub(r'by = { \1 = { flat = true, total = "\2" } }', message)
     return _OPTION.sub(_written, _CALL.sub(r"\1", message))
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack import Attacker
+from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import DataFile, PostgresTable, Source, source, to_arrow
 from diskret.io.columns import column
@@ -96,6 +98,12 @@ class HierarchyFile:
         if self.path.suffix.lower() != ".csv":
             return Hierarchy.read(self.path, self.total, self.lead, self.encoding)
         records = to_arrow(DataFile(self.path, encoding=_but_usual(self.encoding)))[0]
+        try:
+            return self._of(records)
+        except InputError as error:
+            raise type(error)(f"{self.path}: {error}") from error
+
+    def _of(self, records: pa.Table) -> Hierarchy:
         if self.levels:
             columns = {name: column(records, name) for name in self.levels}
             return Hierarchy.from_levels(columns, self.total)
