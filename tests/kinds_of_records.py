@@ -10,9 +10,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 from diskret.hierarchy import Hierarchy
+from diskret.hierarchy.coarser import combine
 from diskret.population import Population
 from diskret.tables import Dimension, Publication, Published
-from diskret.tables.recode import combine
 
 CODES = {"region": ["N", "S"], "sex": ["f", "m"], "age": ["o", "x", "y"]}
 NAMES = [*CODES]

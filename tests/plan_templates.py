@@ -5,7 +5,8 @@ import random
 from pathlib import Path
 
 import diskret as dk
-from diskret.jobs.programme import read_programme, run_programme
+from diskret.jobs.programme import run_programme
+from diskret.jobs.programme_file import read_programme
 
 TEMPLATE = """\
 table_name,field,hrc_field,indicator,hrc_indicator,spanning_1,hrc_spanning_1,spanning_2,hrc_spanning_2

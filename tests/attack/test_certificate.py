@@ -21,10 +21,10 @@ from diskret.attack.examination import Examination
 from diskret.attack.parts import JudgedParts
 from diskret.attack.statements import Scope, claimed, not_claimed, summary
 from diskret.errors import ProofError
+from diskret.hierarchy.coarser import combine
 from diskret.population import Population
 from diskret.tables import Dimension, MeasureSum, Publication, Published
 from diskret.tables.public_files import content_digest
-from diskret.tables.recode import combine
 from diskret.texts import sentence
 
 NSW = dk.Hierarchy.flat(["N", "S", "W"])

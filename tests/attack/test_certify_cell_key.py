@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import diskret as dk
 from diskret.attack import Windows, certify_cell_key, certify_cell_key_sums
+from diskret.attack.cell_key_certificate import certify_unseen
 from diskret.attack.cell_key_noise import interval_noise, row_moments, turned_key
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.cellkey.further_keys import turned
@@ -185,6 +186,52 @@ def test_a_table_with_a_mean_claims_no_balance():
     assert any("on average" in s.en for s in found.not_claimed)
 
 
+def no_small_counts(largest):
+    """A lookup with which no count from 1 to `largest` is ever shown."""
+    noise = [[0, 0], *([-n, largest + 1 - n] for n in range(1, largest + 1)), [0, 0]]
+    bounds = np.tile(np.array([2**31, 2**32], np.uint64), (len(noise), 1))
+    return Lookup(np.arange(len(noise)), 2**32, bounds, np.array(noise))
+
+
+def test_the_office_reads_how_large_noise_is():
+    for lookup, noise, variance in (
+        (TABLE.lookup(), "Noise is at most 3; no published value is 1;", "is 1.2 – 2.4,"),
+        (CENTRED.lookup(), "Noise is at most 1; empty cells", "is 0.5,"),
+        (no_small_counts(2), "at most 2; no published value is 1 to 2;", "is 0 – 2.25,"),
+        (no_small_counts(4), "at most 4; no published value is 1 to 4;", "is 0 – 6.25,"),
+    ):
+        said = [
+            one.en for one in dk.perturb(counts().table, lookup, threshold=9).certificate.checked
+        ]
+        hidden = (dk.perturb(counts().table, lookup).published.value < 9).sum()
+        assert f"{15 - hidden} published values of 15 cells" in said[0] and 0 < hidden < 15
+        assert noise in said[1] and variance in said[2]
+
+
+def test_what_nobody_compared_is_certified_as_such():
+    """Values are those of an engine; the perturbation table tells which cannot be."""
+    shown = counts().published
+    made = certify_unseen(shown, TABLE.lookup(), 0)
+    told, seen = ({s.key for s in one.claimed} for one in (made, counts().certificate))
+    assert told - seen == {"cell key.unseen"} and seen <= told
+    told, seen = ({s.key for s in one.not_claimed} for one in (made, counts().certificate))
+    assert told - seen == {"cell key.not compared"} and seen <= told
+    assert made.checked == counts().certificate.checked[1:]
+    assert made.figures == counts().certificate.figures
+    value = shown.value.copy()
+    value[-1, -1], value[0, 0] = 2, 9
+    hidden = value < 4
+    few = replace(shown, value=np.where(hidden, 0, value), suppressed=hidden)
+    certify_unseen(few, TABLE.lookup(), 4)
+    with pytest.raises(ProofError, match=f"{hidden.sum()} cells are shown though they are below"):
+        certify_unseen(replace(shown, value=np.where(hidden, 3, 4)), TABLE.lookup(), 4)
+    value = np.maximum(shown.value, 2)
+    for wrong, what in ((1, "cells show a small number"), (-1, "cells are negative")):
+        value[1, 1] = wrong
+        with pytest.raises(ProofError, match=what):
+            certify_unseen(replace(shown, value=value), TABLE.lookup(), 0)
+
+
 def test_weighted_counts_are_checked_too():
     table = dk.tabulate(RECORDS, by=BY, value="weight", record_key="key", decimals=1)
     result = dk.perturb(table, CENTRED, weighted_count=True)
@@ -257,6 +304,10 @@ def test_sums_that_cannot_be_are_caught():
     ):
         with pytest.raises(ProofError, match=match):
             certify_cell_key_sums(table, changed(shown, by, cell), noise, CENTRED.lookup())
+    # half a unit from what the noise demands, and in steps that rounding would have hidden
+    odd = replace(shown, value=np.where(shown.value > 0, shown.value // 2 * 2 + 1, 0), rounding=2)
+    with pytest.raises(ProofError, match="2 cells are shown in a finer unit"):
+        certify_cell_key_sums(table, odd, noise, CENTRED.lookup())
 
 
 widths = st.lists(st.integers(0, 9), min_size=2, max_size=6)

@@ -129,6 +129,26 @@ def test_a_value_that_is_off_is_refused(method, cell, value, why):
         certify(values, method)
 
 
+@pytest.mark.parametrize(
+    ("true", "shown"),
+    [(9, 12), (9, 3), (9, 0), (4, 3), (2, 6), (1, 5)],
+)
+def test_counts_that_are_not_small_are_the_true_ones(true, shown):
+    """Whoever reads the table takes them for these, so what they tell is computed from these."""
+    table = Table(FLAT, count=with_totals([[8, 7, 3, 6], [1, 4, 0, true]]))
+    values = with_totals([[8, 7, 3, 6], [0, 4, 0, shown]])
+
+    def rounded(values, examined=True):
+        given = published_with(table, Noise.of(values), name="t", changed="rounding")
+        perturbed = Perturbed("small_counts", base=3)
+        return certify_rounding([given], [table.count], perturbed, examined=examined)
+
+    with pytest.raises(ProofError, match="cells are neither true nor small .* x=b, y=s"):
+        rounded(values)
+    rounded(values, examined=False)  # they may be sums of finer ones that were rounded
+    rounded(with_totals([[8, 7, 3, 6], [0, 4, 0, true if true >= 3 else 3]]))
+
+
 def test_steps_widen_what_is_allowed():
     values = np.array(BY_METHOD["controlled"])
     values[2, 4] += 3  # 9, a multiple, may move by a step

@@ -21,6 +21,8 @@ PLAIN = dk.MagnitudeNoise(
     flex_point=1000,
 )
 ROWS = as_lookup(PLAIN.ptable, MODULUS)
+WIDE = dk.PerturbationTable.for_magnitudes(max_noise=3, variance=3).lookup(modulus=MODULUS)
+SMALL = dk.PerturbationTable.for_magnitudes(max_noise=2, variance=1, step=1).lookup(MODULUS)
 COUNTS = dk.PerturbationTable.maximum_entropy(max_noise=3, variance=2).lookup(modulus=MODULUS)
 
 
@@ -46,25 +48,31 @@ def every_key(used, sizes, above, below, unit, signed, decimals=0):
     noise, one = used.noise, 10.0**decimals
     x = np.abs(np.array(sorted(sizes, key=abs, reverse=True) + [0] * 3)) / one
     true, size = sum(sizes), sum(map(abs, sizes)) / one
+    if noise.of != "largest":
+        x = np.array([size if noise.of == "sum" else size / len(sizes)])
     keys = np.arange(MODULUS, dtype=np.uint64)
-    draws = []
+    tiny = x[0] < used.separation()
+    rows = used.odd if used.odd is not None and len(sizes) % 2 else used.intervals
+    deltas, draws = [], []
     for j, share in enumerate(noise.shares):
         delta = float(x[j] * used.share(x[j : j + 1])[0] * share)
         row = np.full(MODULUS, size / delta if delta else np.inf)
-        draws.append(delta * between(used.intervals, row, keys))
-    tail = sum(
-        float(x[j] * used.share(x[j : j + 1])[0] * s) * used.farthest()
-        for j, s in enumerate(noise.shares)
-        if j
-    )
+        if tiny:
+            rows, row, delta = used.small, np.full(MODULUS, size), float(j == 0)
+        deltas.append(delta)
+        draws.append(delta * between(rows, row, keys))
+    tail = sum(deltas[1:]) * used.farthest()
     least = (max(above, below) * (1 + 1e-9) + unit / 2 + 1) / one
-    further = float(x[0] * used.share(x[:1])[0] * noise.shares[0]) * (noise.extra or 0)
-    gone = 0.0
+    further = deltas[0] * (noise.extra or 0)
+    none = np.zeros(MODULUS)
     if used.counts is not None:
         number = np.full(MODULUS, len(sizes))
-        gone = float(np.mean(number + interval_noise(used.counts, number, keys) == 0))
+        none = (number + interval_noise(used.counts, number, keys) == 0).astype(float)
+    gone = float(none.mean())
     found = []
-    for first, *others in product(*draws):
+    for at in product(range(MODULUS), repeat=len(draws)):
+        first, *others = (draw[i] for draw, i in zip(draws, at, strict=True))
+        zero = none[at[0]] if noise.keys == "cell" and not noise.own_keys else gone
         for up in (True, False):
             if noise.extra is None:
                 side = 1 if up or (not signed and true < below) else -1
@@ -76,7 +84,7 @@ def every_key(used, sizes, above, below, unit, signed, decimals=0):
             exact = true + (-change if true < 0 else change)
             shown = int(np.floor(exact / unit + 0.5)) * unit
             shown = shown if signed else max(shown, 0)
-            found.append((shown - true, (1 - gone) / 2 / MODULUS ** len(draws), shown == 0))
+            found.append((shown - true, (1 - zero) / 2 / MODULUS ** len(draws), shown == 0))
     found.append((-true, gone, True))
     return found
 
@@ -90,6 +98,8 @@ def expected(found, above, below, cut):
     return close, best
 
 
+TINY = {"small": SMALL, "shares": (1, 0.5)}
+OF_CELLS = {"keys": "cell", "own_keys": True}
 CASES = [
     ([9000], 900, 900, 1, False, 0, {}),
     ([9000, 4000], 700, 500, 1000, False, 0, {"shares": (1, 0.5), "extra": 0.5}),
@@ -99,6 +109,23 @@ CASES = [
     ([-9000, 8500], 700, 500, 100, True, 0, {"shares": (1, 0.5), "extra": 0.5}),
     ([-9000, 9000], 700, 500, 100, True, 0, {"extra": 1.0}),
     ([900, 100, 40], 70, 50, 1, False, 0, {"shares": (1, 0.5), "extra": 0.5, "counts": COUNTS}),
+    ([900, 100, 40], 70, 50, 1, False, 0, {"counts": COUNTS, "extra": 0.5, **OF_CELLS}),
+    ([900, 100], 150, 50, 1, False, 0, {"counts": COUNTS, "extra": 0.3, "keys": "cell"}),
+    ([700, 300], 90, 60, 10, False, 0, {"of": "mean", "extra": 0.2, "scale": 0.3}),
+    ([700, 300], 90, 60, 10, False, 0, {"of": "sum", "extra": 0.2, "scale": 0.3}),
+    ([700, 300, 40], 90, 60, 10, False, 0, {"odd": WIDE, "extra": 0.2}),
+    ([700, 300], 90, 60, 10, False, 0, {"odd": WIDE, "extra": 0.2}),
+    # contributions of tenths, so small that one draw is made of the value itself; just not so
+    ([12, 5], 14, 9, 1, False, 1, {"small": SMALL, "extra": 0.5, "shares": (1, 0.5)}),
+    (
+        [33, 5, 2],
+        14,
+        9,
+        1,
+        False,
+        1,
+        {"small": SMALL, "extra": 0.0, "shares": (1, 0.5), "odd": WIDE},
+    ),
     # rounding carries a smaller contribution's noise on to the next multiple
     ([4967, 323], 1184, 595, 500, False, 0, {"shares": (1, 0.3), "extra": 0.2}),
     ([5415, 373], 301, 1165, 500, False, 0, {"shares": (1, 0.05), "extra": 0.5}),
@@ -115,8 +142,8 @@ def test_every_key_is_tried(
 ):
     monkeypatch.setattr(import_module("diskret.attack.closeness"), "_OUTCOMES", outcomes)
     more = dict(more)
-    counts = more.pop("counts", None)
-    used = UsedNoise(replace(PLAIN, **more), ROWS, counts=counts)
+    counts, small, odd = (more.pop(name, None) for name in ("counts", "small", "odd"))
+    used = UsedNoise(replace(PLAIN, **more), ROWS, small, odd, counts)
     table = cell(sizes, signed, decimals)
     sensitive = np.array([False, True])
     both = (np.full(2, side, dtype=np.int64) for side in (above, below))
@@ -125,7 +152,24 @@ def test_every_key_is_tried(
     above, below = (above, below) if wide is None else (wide, wide)
     outcome = every_key(used, sizes, above, below, unit, signed, decimals)
     close, best = expected(outcome, above, below, cut=not signed)
-    if outcomes == 4 and len(used.noise.shares) > 1:
+    one_key = counts is not None and more.get("keys") == "cell" and "own_keys" not in more
+    if one_key or (outcomes == 4 and len(used.noise.shares) > 1):
         assert found.worst >= close - 1e-9 and found.best_guess >= best - 1e-9
     else:
         assert (found.worst, found.best_guess) == pytest.approx((close, best))
+
+
+def test_cells_are_told_in_the_order_of_the_table_and_only_sensitive_ones_that_hold_something():
+    table = cell([900])
+    two = np.array([300, 2000])  # the windows of the total, and of the cell: all is inside
+    windows = Windows(np.array([True, True]), two, two)
+    used = UsedNoise(replace(PLAIN, extra=0.5), ROWS)
+    found = closeness(used, table, windows, 1, table.units)
+    assert found.close[1] == pytest.approx(1)
+    assert found.close[1] > found.close[0] + 0.1 > 0.1
+    assert [found.above(limit) for limit in (0, found.close[0], 1)] == [2, 1, 0]
+    alone = closeness(used, table, replace(windows, sensitive=np.array([False, True])), 1)
+    assert alone.close.tolist() == [found.close[1]]
+    assert len(closeness(used, cell([0]), windows, 1).close) == 0
+    none = closeness(used, table, Windows.none(table.shape), 1)
+    assert (none.worst, none.best_guess, none.above(0)) == (0, 0, 0)

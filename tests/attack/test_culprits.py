@@ -1,13 +1,15 @@
 """Who is to blame: compared with all whole tables that agree with what is published."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import diskret as dk
-from diskret.attack import Attacker
-from diskret.attack.culprits import Culprits, Need, Opened
+from diskret.attack import Attacker, culprits
+from diskret.attack.culprits import Culprits, Need, Opened, _Asked
+from diskret.errors import ProofError
 from diskret.tables import Dimension, Publication, Published
 
 SIDE = dk.Hierarchy.flat(["0", "1"])
@@ -20,7 +22,7 @@ def whole_table(leaves):
     return np.array([a + b + c + d, a + c, b + d, a + b, a, b, c + d, c, d])
 
 
-def publication(value, hidden, frequency=True):
+def publication(value, hidden, frequency=True, nonnegative=True):
     mask = np.isin(np.arange(9), hidden)
     return Publication(
         (
@@ -33,7 +35,7 @@ def publication(value, hidden, frequency=True):
                 np.where(mask, 0, value).reshape(3, 3),
                 mask.reshape(3, 3),
                 np.zeros((3, 3), dtype=bool),
-                nonnegative=True,
+                nonnegative=nonnegative,
             ),
         )
     )
@@ -178,6 +180,8 @@ def test_bounds_of_what_is_only_imagined_hidden_do_not_count():
         (Need(2, 5, 3), (2 + 4e-6, 5 - 4e-6), True),
         (Need(2, 5, 3), (2 + 6e-6, 5 - 1e-9), False),
         (Need(2, 5, 3), (2, 5 - 6e-6), False),
+        (Need(3, 3, 3), (2, 5 - 0.9e-5), True),
+        (Need(3, 3, 3), (2, 5 - 1.2e-5), False),
         (Need(0, 0.5, 0.5), (9e-7, 0.5 - 9e-7), True),
         (Need(0, 0.5, 0.5), (2e-6, 0.5), False),
         (Need(2, 5, 3), (-np.inf, np.inf), True),
@@ -186,3 +190,69 @@ def test_bounds_of_what_is_only_imagined_hidden_do_not_count():
 )
 def test_a_need_is_met_up_to_the_last_digits_of_the_solver(need, interval, met):
     assert need.met(*interval) is bool(met)
+
+
+@pytest.mark.parametrize(("frequency", "blamed"), [(True, (5,)), (False, ())])
+def test_whole_numbers_may_be_told_where_fractions_are_not(frequency, blamed):
+    """The other part of 9 is 6 or half a unit beside it: a count is 3, a sum is not."""
+    value = whole_table((3, 6, 0, 0))
+    seen = publication(value, [1, 2, 4, 5], frequency)
+    attack = Opened(seen, np.array([5]), np.array([5.5]), np.array([6.5]), Attacker(), value)
+    assert attack.blame(4, Need(2.6, 3.4, 0.8), np.inf) == Culprits(blamed)
+    one = _Asked(attack, int(np.searchsorted(attack.known.cell, 4)))
+    assert one.ends(one.chosen, False) == (2.5, 3.5)
+    assert one.ends(one.chosen, True) == (3, 3)
+    assert one.ends(one.chosen[:0], True) == (0, 9)
+
+
+def test_each_end_rests_on_a_bound_of_its_own():
+    """Of 3 + 6 the one is left by 4 to 6, of 3 + 1 by 0 to 2: at least 3 and at most 4."""
+    value = whole_table((3, 6, 1, 2))
+    seen = publication(value, [2, 4, 5, 6, 7, 8], frequency=False)
+    low, high = np.array([4.0, 0.0]), np.array([6.0, 2.0])
+    attack = Opened(seen, np.array([5, 7]), low, high, Attacker(), value)
+    one = _Asked(attack, int(np.searchsorted(attack.known.cell, 4)))
+    lower, upper, rests = one.supported()
+    assert (lower, upper) == (3, 4)
+    assert one.positions(rests) == (5, 7)
+
+
+def test_what_has_no_end_has_none_in_whole_numbers_either():
+    value = whole_table((3, 6, 1, 2))
+    seen = publication(value, range(9), frequency=False, nonnegative=False)
+    attack = Opened(seen, np.array([5]), value[[5]], value[[5]], Attacker(), value)
+    assert (attack.lower == -np.inf).all() and (attack.upper == np.inf).all()
+    one = _Asked(attack, 4)
+    for whole in (False, True):
+        assert one.ends(one.chosen, whole) == (-np.inf, np.inf)
+    lower, upper, rests = one.supported()
+    assert (lower, upper, len(rests)) == (-np.inf, np.inf, 0)
+
+
+def test_a_value_beyond_what_is_assumed_of_hidden_cells_is_possible():
+    """What is assumed may be wrong of a cell that is only imagined hidden."""
+    value = whole_table((3, 6, 1, 2))
+    seen = publication(value, [4, 5])
+    attack = Opened(seen, np.array([5]), np.array([5]), np.array([7]), Attacker(relative=1), value)
+    assert attack.lower.tolist() == [3, 5] and attack.upper.tolist() == [3, 7]
+
+
+def test_a_search_for_whole_numbers_that_ends_early_counts_as_far_as_it_came(monkeypatch):
+    value = whole_table((3, 6, 1, 2))
+    attack = opened(value, (4,), (5, 7, 8))
+    one = _Asked(attack, int(np.searchsorted(attack.known.cell, 4)))
+    ended = SimpleNamespace(x=None, fun=None, mip_dual_bound=-2.5)
+    monkeypatch.setattr(culprits, "milp", lambda *of, **options: ended)
+    assert one.ends(one.chosen, True) == (-2.5, 2.5)
+    found = SimpleNamespace(x=np.zeros(4), fun=-2.0, mip_dual_bound=-2.5)
+    monkeypatch.setattr(culprits, "milp", lambda *of, **options: found)
+    assert one.ends(one.chosen, True) == (-2, 2)
+
+
+def test_a_solver_that_gives_no_answer_is_no_proof(monkeypatch):
+    value = whole_table((3, 6, 1, 2))
+    attack = opened(value, (4,), (5, 7, 8))
+    lost = SimpleNamespace(status=4, message="numerical difficulties", fun=0.0)
+    monkeypatch.setattr(culprits, "linprog", lambda *of, **options: lost)
+    with pytest.raises(ProofError, match="without an answer: numerical difficulties"):
+        attack.blame(4, Need(1, 4, 3), np.inf)

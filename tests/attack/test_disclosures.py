@@ -65,6 +65,7 @@ def test_a_single_hidden_cell_tells_where_a_group_is_and_not_how_many():
     group, counts = np.array([0, 0, 0]), np.array([0, 2, 0])
     found = read_off(group, counts, counts, hidden=counts == 2)
     assert (found.small, found.groups, found.true_groups) == (0, 1, 1)
+    assert read_off(group, counts, counts, hidden=counts == 2, least=2).groups == 0
     two = np.array([0, 2, 1])
     assert read_off(group, two, two, hidden=two > 0).groups == 0
 

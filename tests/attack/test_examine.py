@@ -23,6 +23,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from diskret.attack import Attacker, Targets, attacker_bounds, examine, intervals, recheck, unmet
+from diskret.attack.exact import Point
+from diskret.attack.witnesses import Witnesses
 from diskret.errors import ContradictionError, InputError, VerificationError
 from diskret.hierarchy import Hierarchy
 
@@ -487,6 +489,10 @@ def test_fractions_of_counts_are_refused():
     doubled = {"step": told.step * 2, "denominator": told.denominator * 2}
     with pytest.raises(VerificationError, match="whole numbers"):
         recheck(published, changed(result, **doubled))
+    some = Witnesses.gathered([*told][:-1], told.hidden)
+    last = Point(2 * told[len(told) - 1].numerator, 2)
+    with pytest.raises(VerificationError, match="whole numbers"):
+        recheck(published, replace(result, witnesses=some.with_points([last])))
 
 
 def test_witnesses_of_another_table_are_refused(honest):

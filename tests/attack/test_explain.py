@@ -13,9 +13,15 @@ from profiles import examples
 import diskret as dk
 from diskret.attack import Examination, examine, explain, targets_of, unmet
 from diskret.attack.exact import Point
+from diskret.attack.explain import Explanations
+from diskret.attack.linear_programme import LinearProgramme
+from diskret.attack.republished import Republished
 from diskret.attack.witnesses import Witnesses
-from diskret.errors import InputError, ProofError, ProtectionError
+from diskret.deadline import OutOfTime
+from diskret.errors import ContradictionError, InputError, ProofError, ProtectionError
 from diskret.suppression import Pattern, sequential
+from diskret.tables import Dimension, Table
+from diskret.tables.recode import combine
 
 TREES = [
     dk.Hierarchy.flat(["a", "b", "c"]),
@@ -144,6 +150,116 @@ def test_explanations_of_cubes_are_whole_numbered(seed):
     assert np.all(found.upper[finite] == np.rint(found.upper[finite]))
 
 
+# ── tables that cut through each other, tied by cells that nobody published ──────────
+
+FINE = dk.Hierarchy.flat(list("abcd"))
+GROUPED = [
+    combine(FINE, groups).hierarchy
+    for groups in ({"ab": ["a", "b"], "cd": ["c", "d"]}, {"bc": ["b", "c"]})
+]
+
+
+def crossing(counts):
+    """Two tables of the same records by other groups of `x`; nobody sees the cells of both."""
+    leaves = [["ab", "cd"], ["a", "bc", "d"]]
+    for tree, groups in zip(GROUPED, leaves, strict=True):
+        assert list(tree.codes) == ["Total", *groups]
+        inner = np.array([sum(counts["abcd".index(code)] for code in g) for g in groups])
+        rows = np.vstack([inner.sum(axis=0), inner])
+        y = dk.Hierarchy.flat([f"y{i}" for i in range(inner.shape[1])])
+        count = np.column_stack([rows.sum(axis=1), rows])
+        yield Table((Dimension("x", tree), Dimension("y", y)), count=count)
+
+
+def alone(publication, original, position):
+    """The tables if this cell were published, too."""
+    tables = []
+    for table, start in zip(publication.tables, publication.starts.tolist(), strict=False):
+        shown = table.suppressed.ravel().copy()
+        if start <= position < start + shown.size:
+            shown[position - start] = False
+        value = np.where(shown, 0, original[start : start + shown.size]).reshape(table.shape)
+        tables.append(replace(table, suppressed=shown.reshape(table.shape), value=value))
+    return replace(publication, tables=tuple(tables))
+
+
+def of_crossing(seed, **options):
+    """Explanations of two such tables, with what they were made from."""
+    counts = np.random.default_rng(seed).choice([1, 2, 4, 6, 9, 14], (4, 3))
+    tables = list(crossing(counts))
+    result = dk.suppress(tables, dk.rules.MinimumFrequency(3), name=["one", "two"])[0]
+    proof, attacker = result.proof, result.certificate.attacker
+    given = proof.examination, proof.requirements, proof.original, attacker
+    return proof, attacker, explain(proof.publication, *given, unclaimed=proof.unclaimed, **options)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 10])
+def test_explanations_reach_through_cells_that_nobody_published(seed):
+    proof, attacker, found = of_crossing(seed)
+    assert found.not_examined == 0 and {"protects"} <= set(found.kind)
+    primary = proof.requirements.cell
+    for s in np.unique(found.secondary).tolist():
+        anew = alone(proof.publication, proof.original, s)
+        targets = targets_of(anew, proof.original, proof.requirements, proof.unclaimed)
+        attack = examine(anew, attacker, targets, original=proof.original)
+        broken = attack.cell[unmet(attack, targets)]
+        first = broken[np.isin(broken, primary)]
+        kind = "protects" if len(first) else "hides" if len(broken) else "together"
+        own = found.secondary == s
+        assert {found.kind[i] for i in np.flatnonzero(own)} == {kind}
+        expected = first if len(first) else broken
+        assert found.needed_by[own].tolist() == (expected.tolist() or [-1])
+        at = np.searchsorted(attack.cell, expected)
+        assert found.lower[own].tolist() == pytest.approx(attack.lower[at].tolist())
+        assert found.upper[own].tolist() == pytest.approx(attack.upper[at].tolist())
+
+
+def test_each_table_is_told_what_its_own_cells_need():
+    """Cells 10 to 19 are those of the second table; 11 and 14 are needed at both ends of these."""
+    rows = [
+        (11, "protects", 9, 1, 2),
+        (11, "hides", 10, 3, 4),
+        (11, "hides", 20, 5, 6),
+        (12, "protects", 3, 7, 8),
+        (12, "protects", 20, 9, 10),
+        (13, "together", -1, -np.inf, np.inf),
+        (14, "protects", 19, 11, 12),
+    ]
+    cells, kind, needed_by, lower, upper = zip(*rows, strict=True)
+    columns = np.array(cells), kind, np.array(needed_by), np.array(lower), np.array(upper)
+    told = Explanations(*columns, programmes=7).within(10, 20)
+    assert rows_of(told) == [
+        (1, "hides", 0, 3, 4),
+        (2, "elsewhere", -1, -np.inf, np.inf),
+        (3, "together", -1, -np.inf, np.inf),
+        (4, "protects", 9, 11, 12),
+    ]
+    assert told.programmes == 7
+
+
+@pytest.mark.parametrize("answer", ["none", "fraction", "contradiction"])
+def test_possible_values_of_unpublished_cells_are_looked_for_at_corners(monkeypatch, answer):
+    """Where branch and bound finds no whole numbers, corners have them; or nothing is said."""
+    _, _, expected = of_crossing(10)
+
+    def whole(self, *_):
+        if answer == "contradiction":
+            raise ContradictionError("no")
+        return None if answer == "none" else Point(np.ones(9, dtype=np.int64), 2)
+
+    monkeypatch.setattr(LinearProgramme, "farthest_whole", whole)
+    _, _, found = of_crossing(10)
+    if answer == "contradiction":
+        assert "not examined" in found.kind
+        assert set(rows_of(found)) - set(rows_of(expected)) == {
+            (s, "not examined", -1, -np.inf, np.inf)
+            for s, kind in zip(found.secondary.tolist(), found.kind, strict=True)
+            if kind == "not examined"
+        }
+    else:
+        assert rows_of(found) == rows_of(expected)
+
+
 # ── what each kind means ─────────────────────────────────────────────────────────────
 
 
@@ -234,6 +350,53 @@ def test_progress_counts_secondaries():
     result.explain(progress=lambda *step: seen.append(step))
     n = result.certificate.secondaries
     assert seen == [("explain", i + 1, n) for i in range(n)]
+
+
+def test_out_of_time_tells_what_was_found():
+    table = table_of(LADDER)
+    cells = [r + c for r in "xy" for c in "abc"]
+    result = dk.suppress(table, dk.rules.MinimumFrequency(3), method=hidden(table, *cells))
+    every = explained(result)
+
+    def late(task, done, total):
+        if done >= 2:
+            raise OutOfTime("too late")
+
+    found = explained(result, progress=late)
+    assert rows_of(found)[:2] == rows_of(every)[:2]
+    assert found.kind[2:] == ("not examined",) * 3
+    assert 0 < found.programmes < every.programmes
+
+
+@pytest.mark.parametrize("error", [ContradictionError, ProofError])
+def test_what_the_solver_does_not_answer_is_not_examined(monkeypatch, error):
+    table = table_of(LADDER)
+    cells = [r + c for r in "xy" for c in "abc"]
+    result = dk.suppress(table, dk.rules.MinimumFrequency(3), method=hidden(table, *cells))
+
+    def lost(*_):
+        raise error("no")
+
+    monkeypatch.setattr(Republished, "intervals", lost)
+    found = explained(result)
+    assert found.not_examined == 5 and set(found.needed_by.tolist()) == {-1}
+    assert found.programmes > 5  # what was tried is counted
+
+
+def test_cells_that_were_hidden_because_of_contributors_are_told_as_such():
+    table = table_of(LADDER)
+    cells = [r + c for r in "xyz" for c in "abcd"]
+    result = dk.suppress(table, dk.rules.MinimumFrequency(3), method=hidden(table, *cells))
+    found = explained(result)
+    assert set(found.kind) == {"together"}
+    some = found.for_contributors(found.secondary[[0, 3]])
+    assert [k == "contributors" for k in some.kind] == [i in (0, 3) for i in range(11)]
+    cells = [r + c for r in "xy" for c in "abc"]
+    other = dk.suppress(table, dk.rules.MinimumFrequency(3), method=hidden(table, *cells))
+    assert explained(other).for_contributors(np.arange(20)).kind == explained(other).kind
+    nothing = Explanations.none(found.secondary)
+    assert nothing.not_examined == 11 and nothing.programmes == 0
+    assert rows_of(nothing)[4] == (found.secondary[4], "not examined", -1, -np.inf, np.inf)
 
 
 # ── what is refused ──────────────────────────────────────────────────────────────────

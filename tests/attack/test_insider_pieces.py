@@ -12,7 +12,7 @@ from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN, Point
 from diskret.attack.insider_pieces import settle_pieces
 from diskret.attack.insider_search import Search
-from diskret.attack.insiders import Insiders, Withstood, _still_possible
+from diskret.attack.insiders import Insiders, Withstood, _still_possible, withstand
 from diskret.attack.moves import Moves, packed
 from diskret.attack.shortest import Shortest, room
 from diskret.deadline import Deadline, OutOfTime
@@ -310,3 +310,27 @@ def test_every_programme_of_it_ends_at_the_deadline():
         settle_pieces(known, bounds, truth, [], insiders, False, late)
     with pytest.raises(OutOfTime):
         late.look(np.array([0]), 1, 1, *bounds)
+
+
+@pytest.mark.parametrize("coalition", [1, 2])
+def test_a_sum_of_large_numbers_goes_no_farther_than_it_does(coalition):
+    """Two cells of 2^58 and one of 9: floating point takes a move of the two by 9 for one by 16."""
+    truth = np.array([2**58, 2**58, 9])
+    matrix = sparse.csr_array(np.ones((1, 3), dtype=np.int64))
+    no = np.zeros(3, dtype=bool)
+    known = Equations(np.arange(3), matrix, matrix @ truth, ~no, no, no[:0])
+    most = np.array([0]), np.array([10])
+    insiders = Insiders(
+        sparse.csr_array((1, 3), dtype=np.int64),
+        np.full(3, 9),
+        coalition,
+        sparse.csr_array(np.array([[1, 1, 0]])),
+        most,
+        lambda at, who: (most[0][at], most[1][at]),
+        ~no,
+    )
+    bounds = np.zeros(3, dtype=np.int64), np.full(3, UNKNOWN)
+    table = Point(truth + np.array([2**57, 9 - 2**57, -9]), 1)
+    assert table.solves(matrix, known.right, *bounds)
+    found = withstand(known, bounds, truth, [table], insiders, False)
+    assert [(one.who, one.upper) for one in found.open] == [((), 10)]

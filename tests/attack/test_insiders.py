@@ -12,7 +12,7 @@ from insiders_oracle import Case, published
 from scipy import sparse
 
 import diskret as dk
-from diskret.attack import insider_pieces
+from diskret.attack import piece_moves
 from diskret.errors import VerificationError
 from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
@@ -115,7 +115,7 @@ def broken(seed):
 
 
 def without_lone(monkeypatch):
-    monkeypatch.setattr(insider_pieces, "lone", lambda number, value, truth: number < -1)
+    monkeypatch.setattr(piece_moves, "lone", lambda number, value, truth: number < -1)
 
 
 def without_lower(monkeypatch):
@@ -139,17 +139,19 @@ def without_sums(monkeypatch):
 
 
 def without_company(monkeypatch):
-    shares = insider_pieces._Piece.shares
+    reached = piece_moves.PieceMoves.reached
 
-    def alone_somewhere(self, steps):
-        found = shares(self, steps)
-        some = np.bincount(self.name, self.alone, len(self.names)) > 0
-        row = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
-        kept = some[found.indices]
-        start = np.searchsorted(row[kept], np.arange(found.shape[0] + 1))
-        return sparse.csr_array((found.data[kept], found.indices[kept], start), shape=found.shape)
+    def alone_somewhere(self):
+        found, of = reached(self), self._contributors
+        share = found.share
+        some = np.bincount(of.name, of.alone, len(of.names)) > 0
+        row = np.repeat(np.arange(share.shape[0]), np.diff(share.indptr))
+        kept = some[share.indices]
+        start = np.searchsorted(row[kept], np.arange(share.shape[0] + 1))
+        few = share.data[kept], share.indices[kept], start
+        return replace(found, share=sparse.csr_array(few, shape=share.shape))
 
-    monkeypatch.setattr(insider_pieces._Piece, "shares", alone_somewhere)
+    monkeypatch.setattr(piece_moves.PieceMoves, "reached", alone_somewhere)
 
 
 @pytest.mark.parametrize(

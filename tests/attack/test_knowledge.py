@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from kinds_of_records import GROUPED, KINDS, Shown, publication
 
 import diskret as dk
 from diskret.attack import Attacker, NoiseCertificate, Requirements
@@ -16,8 +17,10 @@ from diskret.attack.earlier_tables import (
     unclaimed_cells,
     with_own_hidden,
 )
+from diskret.attack.equations import equations
+from diskret.attack.exact import UNKNOWN
 from diskret.attack.examine import intervals
-from diskret.attack.knowledge import attacker_bounds
+from diskret.attack.knowledge import attacker_bounds, unknown_bounds
 from diskret.errors import InputError
 from diskret.tables import Dimension, Earlier, Outline, Published
 
@@ -65,6 +68,8 @@ def test_the_kind_of_an_attacker_is_public_and_what_it_knows_is_told_in_words(
         said, least = attacker.in_words(language), plain.in_words(language)
         assert said.startswith(least[:-1]) and said.endswith(".")
         assert (said != least) is bool(words)
+    drops = attacker.mistaken == "drop" and attacker.upper is not None
+    assert ("is mistaken" in attacker.in_words()) is drops
     told = attacker.describe()
     assert told["kind"] == kind
     assert (told["lower"], told["upper"]) == (
@@ -285,12 +290,43 @@ def test_of_earlier_secondaries_that_are_published_elsewhere_nothing_is_claimed(
     assert unclaimed_cells(publication, (), required).tolist() == []
     label = np.array([0, 1, 2, 3, 0, 1, 2, 4])
     assert unclaimed_cells(publication, (old,), required, label).tolist() == []
+    # W is hidden now and was published then: it is claimed nevertheless
+    hidden_now = read_beside((shown(2, 3),), (), (earlier(1, 2, primary=(1,)),))
+    assert unclaimed_cells(hidden_now, (old,), required).tolist() == []
     noisy = replace(old, perturbed=True)
     assert unclaimed_cells(publication, (noisy,), required, label).tolist() == [6, 7]
     two = (old, replace(noisy, release="r2"))
     publication = read_beside((shown(2),), (), two)
     required = required_beside(needs(2), publication, two, Attacker())
     assert unclaimed_cells(publication, two, required).tolist() == [7, 10, 11]
+
+
+def test_zeros_of_changed_values_are_not_told_apart_whoever_knows_of_others():
+    """Of an earlier table with intervals alone a hidden 0 may be one; of all others it is none."""
+    ends = {"lower": np.array([9, 0, 0, 2]), "upper": np.array([20, 3, 5, 9])}
+    changed = shown(0, 1, 2, 3, name="changed", frequency=True, decimals=0, **ends)
+    old = [
+        Earlier(name, table, None, needs())
+        for name, table in (("r1", changed), ("r2", shown(1, 2, frequency=True, decimals=0)))
+    ]
+    now = replace(shown(1, 2, frequency=True, decimals=0, name="now"), vintage="now")
+    for own, least in ((now, [1, 1]), (replace(changed, vintage="now"), [9, 1, 1, 2])):
+        publication = read_beside((own,), (), old)
+        seen = equations(publication)
+        lower, upper = unknown_bounds(publication, seen, Attacker(zeros_known=True), None)
+        assert lower.tolist() == [*least, 9, 0, 0, 2, 1, 1]
+        assert upper.tolist()[len(least) : len(least) + 4] == [20, 3, 5, 9]
+
+
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_unpublished_cells_may_be_negative_where_the_measure_may(nonnegative):
+    by = [Shown(["age"], {}, np.ones(len(KINDS), dtype=np.int64), tree) for tree in GROUPED]
+    both = publication(by, frequency=False, nonnegative=nonnegative)
+    seen = equations(both)
+    lower, upper = unknown_bounds(both, seen, Attacker(), None)
+    assert len(lower) == seen.latent.sum() > 0
+    assert {*lower.tolist()} == {0 if nonnegative else -UNKNOWN}
+    assert {*upper.tolist()} == {UNKNOWN}
 
 
 # ── certificates of noise as cards ───────────────────────────────────────────────────

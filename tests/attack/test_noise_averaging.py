@@ -59,6 +59,20 @@ def test_no_noise_needs_one_answer_and_biased_noise_none():
     assert queries_needed(one_up, (4,)) is None
 
 
+def test_noise_whose_mean_is_hardly_less_than_half_a_unit_needs_too_many_answers():
+    def leaning(by):  # up by one in so many cases
+        rows = np.array([[1.0, 0.0], [1 - by, by]])
+        return PerturbationTable(np.arange(2), np.array([0, 1]), rows)
+
+    assert queries_needed(leaning(0.5), (1,)) is None
+    assert queries_needed(leaning(0.25), (1, 1)) is None
+    assert queries_needed(leaning(0.4999), (1,)) is None
+    some = queries_needed(leaning(0.45), (1,)) or 0
+    assert recovery_probability(leaning(0.45), (1,), some) >= 0.95
+    assert recovery_probability(leaning(0.45), (1,), some - 2) < 0.95
+    assert (0.5 - 0.45) * some == pytest.approx(1.645 * np.sqrt(0.45 * 0.55 * some), rel=0.02)
+
+
 def test_partitions_average_out_through_real_keys():
     lookup, draw = seed_table().lookup(), np.random.default_rng(8)
     needed = queries_needed(lookup.table(), (20, 20), 0.9999)

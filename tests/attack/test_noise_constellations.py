@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from noise_tables import random_table, seed_table, tiny_table
 from profiles import examples
 
-from diskret.attack import constellation_risk, keyed_constellation_risk
+from diskret.attack import (
+    constellation_risk,
+    differencing,
+    keyed_constellation_risk,
+    privacy_loss,
+    worst_differencing,
+)
+from diskret.attack.noise.chances import chances
 from diskret.attack.noise.linear_keys import together_shown
 from diskret.cellkey import Lookup, PerturbationTable
 from diskret.errors import InputError
@@ -86,6 +93,8 @@ def test_prior_is_that_of_bayes():
     prior = [9.0, 4.0, 2.0, 1.0, 0.5, 0.5, 0.5]
     found = constellation_risk(table, up_to=2, certainty=0.8, prior=prior)
     assert as_dict(found) == pytest.approx(risks_by_bayes(table, 2, 2, 0.8, prior), abs=1e-12)
+    huge = constellation_risk(table, up_to=2, certainty=0.8, prior=np.array(prior) * 1e307)
+    assert as_dict(huge) == pytest.approx(as_dict(found))
     uniform = constellation_risk(table, up_to=2, certainty=0.8)
     assert as_dict(uniform) != pytest.approx(as_dict(found))
 
@@ -108,6 +117,7 @@ def test_tiny_noise_gives_1_1_2_away():
 def test_larger_noise_without_small_counts_keeps_certainty_rare():
     found = constellation_risk(seed_table())
     assert 0 < found.worst.risk < 0.0001
+    assert {str(c) for c in found.constellations if not c.risk} >= {"(0, 1 | 1)", "(3, 3 | 6)"}
     assert found.above == ()
     # the total of four ones is shown as 0 beside four parts that are not
     four = constellation_risk(seed_table(), parts=4, up_to=1)
@@ -144,13 +154,44 @@ def test_cells_are_shown_together_as_simulated_keys_say(order):
         assert (found[expected == 0] == 0).all()
 
 
+def in_turn(reuse, modulus=400):
+    """A lookup of rows up to 3 that larger counts take in turn, with all of its keys."""
+    noise = [[0, 0], [-1, 1], [-1, 2], [-2, 1]]
+    ends = np.array([[400, 400], [200, 400], [280, 400], [120, 400]], dtype=np.uint64)
+    lookup = Lookup(np.arange(4), modulus, ends, np.array(noise), reuse=reuse)
+    return lookup, np.arange(modulus, dtype=np.uint64)
+
+
+@pytest.mark.parametrize("reuse", [1, 2, 3])
+def test_probabilities_beyond_the_last_row_are_those_of_all_keys(reuse):
+    """What a lookup does with larger counts is not lost in its table, nor in one made of that."""
+    lookup, key = in_turn(reuse)
+    table = lookup.table()
+    shown = [np.bincount(n + lookup(np.full(400, n), key), minlength=12) / 400 for n in range(10)]
+    for same in (lookup, table.lookup(400), lookup.shuffled(seed=2)):
+        assert chances(same.table(), 9) == pytest.approx(np.array(shown))
+    assert table.probability(5, 2) == shown[5][7]
+    for n in range(9):
+        moves = np.convolve(shown[n + 1], shown[n][::-1])
+        found = differencing(table, n)
+        assert found.told == pytest.approx(1 - moves[11])
+    # of two neighbours far beyond the last row, how much is published of one that the other cannot
+    pairs = [(shown[n], shown[n + 1]) for n in range(9)]
+    apart = max(max(a[b == 0].sum(), b[a == 0].sum()) for a, b in pairs)
+    assert privacy_loss(table).delta(np.inf) == pytest.approx(apart)
+    assert worst_differencing(table).told == pytest.approx(
+        max(1 - np.convolve(b, a[::-1])[11] for a, b in pairs[1:])
+    )
+    assert (shown[4][6] > 0) == (reuse == 2)  # 4 takes the row of 2: up by two
+    labels = [text.get_text() for text in table.heat_map().axes[0].get_yticklabels()]
+    assert (labels[-1] == "3") == (reuse > 1)
+
+
 @pytest.mark.parametrize("reuse", [1, 2])
 def test_rows_beyond_the_last_one_are_those_that_the_lookup_takes(reuse):
     """Against all pairs of keys of a small modulus."""
-    modulus, noise = 400, [[0, 0], [-1, 1], [-1, 2], [-2, 1]]
-    ends = np.array([[400, 400], [200, 400], [280, 400], [120, 400]], dtype=np.uint64)
-    lookup = Lookup(np.arange(4), modulus, ends, np.array(noise), reuse=reuse)
-    key = np.arange(modulus, dtype=np.uint64)
+    lookup, key = in_turn(reuse)
+    modulus = lookup.modulus
     first, second = (own.ravel() for own in np.meshgrid(key, key))
     total = (first + second) % np.uint64(modulus)
     for a, b in ((1, 3), (2, 3), (4, 5)):

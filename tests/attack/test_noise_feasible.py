@@ -1,6 +1,7 @@
 """True counts behind published ones: against all tables of small whole numbers."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +12,8 @@ from noise_tables import perturbed, published, seed_table, tiny_table, with_tota
 from profiles import examples
 
 import diskret as dk
-from diskret.attack import feasible_counts, least_noise, unpick
-from diskret.errors import ContradictionError, InputError
+from diskret.attack import FeasibleCounts, feasible_counts, least_noise, unpick
+from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.tables import Perturbed
 from diskret.tables.perturbed import Noise, published_with
 
@@ -45,6 +46,10 @@ def test_intervals_hold_all_true_tables(leaves, seed):
     known = ~np.isnan(found.witness_lower)
     assert (found.witness_lower >= least)[known].all()
     assert (found.witness_upper <= most)[known].all()
+    open_ = known & (found.witness_lower < found.witness_upper)
+    alone = found.alone_lower < found.alone_upper
+    assert np.array_equal(found.undecided, alone & ~open_ & ~found.pinned)
+    assert np.array_equal(found.narrowed, (least > found.alone_lower) | (most < found.alone_upper))
     # in a table of two variables with flat trees the equations are totally unimodular
     assert np.array_equal(found.lower, least)
     assert np.array_equal(found.upper, most)
@@ -83,6 +88,29 @@ def test_intervals_of_a_guess_that_is_too_small_miss_the_truth():
     found = feasible_counts(shown, Perturbed("noise", largest=1))
     assert found.inside(true) < 1
     assert feasible_counts(shown, Perturbed("noise", largest=2)).inside(true) == 1
+
+
+def test_cells_without_witnesses_are_undecided():
+    """Of which some are narrowed on one side only; who is told by itself is not undecided."""
+    nan = np.nan
+    arrays = ([1, 1, 2, 0, 3], [5, 5, 2, 9, 7], [1, 2, 2, 0, 4], [5, 5, 2, 7, 4])
+    witnesses = [nan, 2, 2, 3, nan], [nan, 5, 2, 3, nan]
+    found = FeasibleCounts(*(np.array(one, dtype=float) for one in (*arrays, *witnesses)))
+    assert found.pinned.tolist() == [False, False, False, False, True]
+    assert found.narrowed.tolist() == [False, True, False, True, True]
+    assert found.one_sided.tolist() == [False, True, False, True, False]
+    assert found.undecided.tolist() == [True, False, False, True, False]
+    assert found.inside(np.array([1, 2, 2, 8, 4])) == 0.8 == found.inside(np.array([5, 1, 2, 7, 4]))
+    assert found.correct(np.array([1, 2, 2, 8, 4])) == 1
+    assert found.correct(np.array([1, 2, 2, 8, 5])) == 0
+
+
+def test_a_solver_that_fails_says_nothing(monkeypatch):
+    monkeypatch.setattr(
+        "scipy.optimize.linprog", lambda *_, **__: SimpleNamespace(status=4, message="lost")
+    )
+    with pytest.raises(ProofError, match="the linear solver failed: lost"):
+        least_noise(published([20, 7, 7]))
 
 
 def test_least_noise_ignores_withheld_values():

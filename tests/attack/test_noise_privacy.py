@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from noise_tables import random_table, seed_table, tiny_table
 
-from diskret.attack import differencing, privacy_loss, worst_differencing
+from diskret.attack import (
+    differencing,
+    privacy_loss,
+    recovery_probability,
+    worst_differencing,
+)
 from diskret.attack.noise.chances import chances
 from diskret.cellkey import PerturbationTable
 from diskret.errors import InputError
@@ -118,10 +123,23 @@ def test_pairs_needed_reach_the_confidence_and_not_before():
     assert 1 - (1 - found.told) ** pairs >= 0.999 > 1 - (1 - found.told) ** (pairs - 1)
 
 
+def test_what_says_nothing_is_no_attack():
+    """1 is always shown as 0, as an empty cell is."""
+    noise = np.array([-1, 0])
+    table = PerturbationTable(np.arange(2), noise, np.array([[0.0, 1.0], [1.0, 0.0]]))
+    same = differencing(table, 0)
+    assert (same.told, same.nobody, same.values.tolist()) == (0, 0.5, [0])
+    with pytest.raises(InputError, match="these pairs never differ"):
+        same.pairs_needed()
+    with pytest.raises(InputError, match="a count is at least 0, not -1"):
+        recovery_probability(table, (-1,), 3)
+
+
 def test_no_noise_tells_at_once():
     none = PerturbationTable(np.arange(2), np.array([0]), np.ones((2, 1)))
     assert differencing(none, 7).pairs_needed() == 1
     assert privacy_loss(none).delta(5) == 1
+    assert [privacy_loss(none).epsilon(delta) for delta in (0.99, 1)] == [np.inf, 0]
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 import diskret as dk
 from diskret.attack import cell_name, examine, recheck
 from diskret.errors import ContradictionError, HierarchyError, InputError, VerificationError
+from diskret.hierarchy.coarser import combine
 from diskret.population import Population
 from diskret.tables import NO_BOUND, Dimension, MeasureSum, Publication, Published
-from diskret.tables.recode import combine
 
 FINE = dk.Hierarchy.flat(list("abcd"))
 

@@ -1,5 +1,6 @@
 """How far unknowns move, against programmes of scipy: vertices, rays, whole numbers, windows."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -186,6 +187,15 @@ def test_what_is_wanted_of_counts_is_shown_where_whole_numbers_show_it():
         assert np.array_equal(found.low, low) and np.array_equal(found.high, high)
         assert (found.lower <= low).all() and (found.upper >= high).all()
         beyond += bool((found.lower < low).any() or (found.upper > high).any())
+        # one side, or how far apart they are, is as much to be asked for alone
+        for one in (
+            Wanted(low, low, low * 0),
+            Wanted(high, high, low * 0),
+            replace(wanted, low=high, high=low),
+        ):
+            found = search(system.programme(), True, 1000, np.ones(system.size, bool), one)
+            assert (found.low <= one.low).all() and (found.high >= one.high).all()
+            assert (found.high - found.low >= one.width).all()
     assert beyond
 
 

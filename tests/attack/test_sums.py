@@ -1,6 +1,7 @@
 """Which sums of suppressed cells are judged, and how far alternative tables move them."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -8,20 +9,27 @@ import numpy as np
 import pytest
 from attack_tables import TREES, hide, publish, rolled_up, tables
 from hypothesis import given
+from kinds_of_records import ends, publication, random_tables
 from scipy import sparse
+from scipy.optimize import linprog
 
 from diskret.attack import (
     Attacker,
     Requirements,
     UnsafeSums,
     certify,
+    component,
     examine,
     recheck,
     revealed_sums,
     show_sums,
     unmet_sums,
 )
-from diskret.attack.sums import LARGEST_LINE
+from diskret.attack.all_cells import all_cells
+from diskret.attack.exact import Point
+from diskret.attack.examination import Examination
+from diskret.attack.sums import LARGEST_LINE, shown
+from diskret.attack.witnesses import Witnesses
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Publication
@@ -112,6 +120,57 @@ def test_sums_of_several_tables_are_those_of_each():
     assert set(sets(revealed_sums(Publication((first, second))))) == {frozenset({a1, a2})}
 
 
+def plainly(published):
+    """The same sums by going through all totals one by one, and whether they are known."""
+    found, shape = {}, published.shape
+    hidden = published.suppressed.ravel()
+
+    def add(cells, exact):
+        if len(cells) > 1:
+            known = found.get(frozenset(cells), False)
+            found[frozenset(cells)] = known or (exact and published.rounding == 1)
+
+    for axis, dimension in enumerate(published.dimensions):
+        parent = dimension.hierarchy.parent.tolist()
+        for others in np.ndindex(*shape[:axis], *shape[axis + 1 :]):
+            at = [(*others[:axis], code, *others[axis:]) for code in range(len(parent))]
+            cell = [int(np.ravel_multi_index(place, shape)) for place in at]
+            out = [bool(hidden[one]) for one in cell]
+            for total in range(len(parent)):
+                own = [i for i in range(1, len(parent)) if parent[i] == total and out[i]]
+                if len(own) <= LARGEST_LINE:
+                    for pair in combinations(own, 2):
+                        add([cell[i] for i in pair], False)
+                if not out[total]:
+                    add([cell[i] for i in own], True)
+                    ahead, left = list(own), []
+                    while ahead:
+                        below = [i for i in range(1, len(parent)) if parent[i] == ahead[0]]
+                        left += [] if below else [cell[ahead[0]]]
+                        ahead = ahead[1:] + [i for i in below if out[i]]
+                    add(left, True)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_sums_are_those_of_all_totals_one_by_one(seed):
+    """Of several tables those of each, of cells that no other one shows."""
+    draw = np.random.default_rng(seed)
+    shown = []
+    for vintage in ("now", "then"):
+        several = TREES[: 3 + seed % 2]  # the last one has parts that are all of their total
+        trees = tuple(several[i] for i in draw.integers(len(several), size=1 + draw.integers(3)))
+        value = rolled_up(trees, draw.integers(1, 9, [len(tree.leaves) for tree in trees]))
+        table = publish(trees, value, draw.random(value.shape) < draw.choice([0.3, 0.6]))
+        shown.append(replace(table, vintage=vintage, rounding=1 if draw.random() < 0.7 else 5))
+        assert sets(revealed_sums(shown[-1])) == plainly(shown[-1])
+    if TREES[3] not in several:
+        first, then = map(plainly, shown)
+        start = shown[0].value.size
+        both = first | {frozenset(start + i for i in cells): k for cells, k in then.items()}
+        assert sets(revealed_sums(Publication(tuple(shown)))) == both
+
+
 # ── what alternative tables show ────────────────────────────────────────────────────
 
 
@@ -150,6 +209,111 @@ def test_a_sum_that_everybody_knows_is_never_shown_to_move():
     plain = examine(published, Attacker(), original=value)
     found = show_sums(published, plain, Attacker(), unsafe, value)
     assert unmet_sums(found, unsafe, value).all()
+
+
+def test_how_far_witnesses_move_sums_is_what_their_values_add_up_to():
+    """Beside the hidden cells they tell of others; what is beyond int64 shows nothing."""
+    draw = np.random.default_rng(5)
+    hidden = np.array([True, False, True, True, True])
+    cell = np.array([1, 2, 5, 6])
+    tables = [Point(draw.integers(-9, 10, 5), unit) for unit in (1, 3, 2, 3, 1)]
+    large = Point(np.array([2**62, 0, 2**62, 0, 0]), 1)
+    for table, first in zip(tables, (3, 3, 4, 4, 4), strict=True):
+        table.numerator[0] = first * table.denominator  # moves by one
+    some = draw.integers(0, 2, (12, 8))
+    some[0] = cell[0] == np.arange(8)
+    member = sparse.csr_array(some)
+    value = np.array([[Fraction(int(x), t.denominator) for x in t.numerator[hidden]]
+                      for t in tables])  # fmt: skip
+    sums = value @ member.toarray()[:, cell].T
+    for more in ([], [large]):
+        found = Examination.of_witnesses(cell, Witnesses.gathered([*tables, *more], hidden))
+        low, high = shown(found, member)
+        assert low.tolist() == pytest.approx([float(x) for x in sums.min(axis=0)])
+        assert high.tolist() == pytest.approx([float(x) for x in sums.max(axis=0)])
+        assert (low >= sums.min(axis=0)).all() and (high <= sums.max(axis=0)).all()
+    # each requirement alone: so far down, so far up, and so far apart
+    original = np.zeros(8, dtype=np.int64)
+    original[cell] = tables[0].numerator[hidden]
+    truth = member @ original
+    down, up = np.floor(truth - low).astype(int), np.floor(high - truth).astype(int)
+    apart = np.floor(high - low).astype(int)
+    none = np.zeros(12, dtype=np.int64)
+    for needs in ((down, none, none), (none, up, none), (none, none, apart)):
+        for more, missed in ((0, False), (1, True)):
+            asked = UnsafeSums(member, *(n + more * (n is not none) for n in needs))
+            assert np.array_equal(unmet_sums(found, asked, original), (apart < 1) | missed)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sums_are_shown_to_move_as_far_as_programmes_say(seed, monkeypatch):
+    if seed % 2:  # nothing but what is asked for is looked for
+        monkeypatch.setattr(component, "EXACT_WORK", -1.0)
+    draw = np.random.default_rng(seed)
+    trees = (TREES[1], TREES[int(draw.integers(3))])
+    value = rolled_up(trees, draw.integers(0, 9, [len(tree.leaves) for tree in trees]))
+    leaf = np.ix_(*(tree.leaves for tree in trees))
+    hidden = np.zeros(value.shape, dtype=bool)
+    hidden[leaf] = draw.random(hidden[leaf].shape) < 0.8
+    published, truth = publish(trees, value, hidden), value.ravel()
+    cells = np.flatnonzero(hidden)
+    member = np.zeros((5, value.size), dtype=np.int64)
+    for row in member:
+        row[draw.choice(cells, 2, replace=False)] = 1
+    # every table: equations between leaves, and what they add up to
+    size = np.prod([len(tree.leaves) for tree in trees])
+    adds_up = np.array([rolled_up(trees, one.reshape(hidden[leaf].shape)).ravel()
+                        for one in np.eye(size, dtype=np.int64)]).T  # fmt: skip
+    seen = ~hidden.ravel()
+    ends = [
+        [sign * linprog(sign * (row @ adds_up), A_eq=adds_up[seen], b_eq=truth[seen]).fun
+         for row in member]
+        for sign in (1, -1)
+    ]  # fmt: skip
+    low, high = np.rint(ends).astype(int)
+    plain = examine(published)
+    for more in (0, 1):
+        asked = UnsafeSums(
+            sparse.csr_array(member), member @ truth - low, high - member @ truth + more, high - low
+        )
+        found = show_sums(published, plain, Attacker(), asked, truth)
+        recheck(published, found)
+        beyond = (high == low) | bool(more)
+        assert np.array_equal(unmet_sums(found, asked, truth), beyond)
+    easy = UnsafeSums(sparse.csr_array(member), *(np.zeros((3, 5), dtype=np.int64)))
+    if not unmet_sums(found, easy, truth).any():
+        assert show_sums(published, found, Attacker(), easy, truth) is found
+
+
+def test_sums_of_tables_tied_by_cells_that_nobody_published_move_as_far_as_records_allow():
+    latent = moved = 0
+    for seed in range(40):
+        draw = np.random.default_rng(seed)
+        counts, tables = random_tables(draw, 2, hide=0.6)
+        public = publication(tables, frequency=False)
+        value = np.concatenate([table.value for table in tables])
+        seen, hidden = all_cells(public), np.flatnonzero(public.suppressed)
+        if not seen.complete or not seen.latent or len(hidden) < 2 or latent > 5:
+            continue
+        latent += 1
+        member = np.zeros((3, len(value)), dtype=np.int64)
+        for row in member:
+            row[draw.choice(hidden, 2, replace=False)] = 1
+        low, high = np.array(
+            [ends(tables, counts, np.flatnonzero(row), [1, 1]) for row in member]
+        ).T
+        far = np.minimum(high, 10**6)
+        below, above = (
+            np.floor(x + 1e-6).astype(int) for x in (member @ value - low, far - member @ value)
+        )
+        asked = UnsafeSums(sparse.csr_array(member), below, above, below * 0 + 1)
+        found = show_sums(public, examine(public), Attacker(), asked, value)
+        recheck(public, found)
+        assert np.array_equal(unmet_sums(found, asked, value), high - low < 1 - 1e-6)
+        more = UnsafeSums(asked.member, below + 1, above, asked.sliding)
+        assert unmet_sums(show_sums(public, found, Attacker(), more, value), more, value).all()
+        moved += int((high - low >= 1).sum())
+    assert latent and moved
 
 
 def test_no_certificate_without_witnesses_for_sums():

@@ -57,15 +57,15 @@ class Case:
             row[draw.choice(k, 2, replace=False)] = 1
         cells = np.eye(len(self.real), dtype=np.int64)[: k + beside]
         self.target = np.concatenate([cells, pairs])
-        self.share = 1 if whole else 12
-        self.most = np.maximum(self.target @ self.truth // self.share, 1)
+        most = np.maximum(self.target @ self.truth // (1 if whole else 12), 1)
         if whole:
-            self.most = np.minimum(self.most, 2)
+            most = np.minimum(most, 2)
+        self.most = most, most
 
     def level(self, at, who):
         """Those who are more are owed no more."""
         number = (who >= 0).sum(axis=1)
-        levels = np.maximum(self.most[at] - number * (1 - self.whole), 0)
+        levels = np.maximum(self.most[0][at] - number * (1 - self.whole), 0)
         return levels, levels
 
     def withstood(self, tables=()):
@@ -80,7 +80,7 @@ class Case:
         )
         asked = Insiders(
             sparse.csr_array(self.own), self.number, self.coalition, sparse.csr_array(self.target),
-            (self.most, self.most), self.level, ~nothing,
+            self.most, self.level, ~nothing,
         )  # fmt: skip
         bounds = np.zeros_like(self.truth), np.full_like(self.truth, UNKNOWN)
         found = withstand(known, bounds, self.truth, tables, asked, self.whole)
@@ -124,7 +124,7 @@ class Case:
 
     def tells(self, who, t, side):
         padded = np.array([[*who, *[-1] * (self.coalition - len(who))] or [-1]])
-        need = int(self.level(np.array([t]), padded)[0][0])
+        need = int(self.level(np.array([t]), padded)[int(side > 0)][0])
         if need <= 0:
             return False
         has = self.own[list(who)].sum(axis=0)
@@ -140,6 +140,57 @@ class Case:
             return False
         assert answer.status == 0, answer.message
         return -answer.fun - side * int(self.target[t] @ self.truth) < need - 1e-6
+
+
+class Percent(Case):
+    """The same with what p% asks for: the largest of others, less what all others leave unclear.
+
+    Who takes away what the others are hidden by is owed more than somebody outside.
+    """
+
+    percent = 150
+
+    def __init__(self, *given, **more):
+        super().__init__(*given, **more)
+        self.owe()
+
+    def owe(self):
+        self.part = self.own @ self.target.T
+        every = [
+            self.level(np.arange(len(self.target)), np.array([who] * len(self.target)))
+            for size in range(1, self.coalition + 1)
+            for who in [(-1,), *combinations(range(len(self.own)), size)]
+        ]
+        self.most = tuple(np.max(one, axis=0) for one in zip(*every, strict=True))
+
+    def level(self, at, who):
+        found = []
+        for t, members in zip(at.tolist(), who.tolist(), strict=True):
+            others = np.sort(np.delete(self.part[:, t], [one for one in members if one >= 0]))
+            need = -(-self.percent * int(others[-1:].sum()) // 100) - int(others[:-1].sum())
+            # all that there is beside what is theirs may be nothing
+            found.append((max(min(need, int(others.sum())), 0), max(need, 0)))
+        lower, upper = np.array(found, dtype=np.int64).reshape(-1, 2).T
+        return lower, upper
+
+
+class Square(Percent):
+    """A table of two by two with its totals published, and its first cell as the only target."""
+
+    def __init__(self, own, coalition, percent, whole=False):
+        self.own, self.coalition, self.whole, self.percent = (
+            np.array(own),
+            coalition,
+            whole,
+            percent,
+        )
+        self.real = self.truth = self.own.sum(axis=0)
+        self.latent = np.zeros(4, dtype=bool)
+        self.number = (self.own > 0).sum(axis=0)
+        self.matrix = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
+        self.right = self.matrix @ self.real
+        self.target = np.eye(4, dtype=np.int64)[:1]
+        self.owe()
 
 
 def compare(case, found):
@@ -181,6 +232,36 @@ def test_cells_that_nobody_published_leave_open_what_there_is(seed, coalition):
 def test_counts_beside_what_nobody_published(seed):
     case = Case(seed, 4, 2, whole=True, beside=2)
     compare(case, case.withstood())
+
+
+@pytest.mark.parametrize("seed", range(scaled(60)))
+@pytest.mark.parametrize("coalition", [1, 2, 3])
+def test_who_takes_away_what_hides_others_is_owed_more(seed, coalition):
+    case = Percent(seed, 5, coalition)
+    compare(case, case.withstood())
+
+
+def test_who_can_rule_out_part_of_a_move_and_who_is_owed_more_are_asked_together():
+    """The second cell can fall by 5 for its largest contributor, and the first rise by no more.
+
+    That is enough for that one alone, and for who is in the first cell more can be shown.
+    """
+    own = [
+        [20, 0, 0, 0], [4, 0, 0, 0], [1, 0, 0, 0], [0, 15, 0, 0], [0, 5, 0, 0],
+        *[[0, 0, 50, 0]] * 3, *[[0, 0, 0, 30]] * 3,
+    ]  # fmt: skip
+    case = Square(own, 2, 40)
+    assert ((1, 3), 0, 1) in compare(case, case.withstood())
+    assert not Square(own, 1, 40).withstood().open
+
+
+@pytest.mark.parametrize("coalition", [1, 2])
+def test_who_is_owed_more_than_an_outsider_is_asked_where_no_move_goes_so_far(coalition):
+    """An outsider is owed nothing of 10 + 9; the second one is owed 4 of 10, and it moves by 3."""
+    own = [[10, 0, 0, 0], [9, 0, 0, 0], [0, 3, 0, 0], [0, 0, 50, 0], [0, 0, 0, 3]]
+    case = Square(own, coalition, 40)
+    told = compare(case, case.withstood())
+    assert {((1,), 0, 1), ((1,), 0, -1)} <= told and not any(len(who) < 1 for who, _, _ in told)
 
 
 def test_there_is_something_to_find_and_something_to_prove():

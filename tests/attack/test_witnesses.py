@@ -1,11 +1,14 @@
 """Witnesses that are told as changes give back the very tables that were given."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
+from scipy import sparse
 
 from diskret.attack.exact import LIMIT, Point
 from diskret.attack.witnesses import Witnesses
@@ -65,3 +68,16 @@ def test_tables_near_the_original_values_start_there():
     found = found.with_points([Point(moved, 1), Point(2 * moved, 2)], Point(truth, 1))
     assert found.start.tolist() == [base.tolist(), truth.tolist()]
     assert found.of.tolist() == [0, 1, 1] and found.step.nnz == 4
+
+
+def test_changes_of_fractions_are_told_in_their_own_unit():
+    first = [Point(np.array([3, 5]), 2), Point(np.array([3, 7]), 2), Point(np.array([9, 14]), 6)]
+    found = Witnesses.gathered(first, np.array([True, True]))
+    assert found.unit.tolist() == [2] and found.step.nnz == 2
+    low, high = found.extremes()
+    assert low == pytest.approx([3 / 2, 14 / 6]) and high == pytest.approx([3 / 2, 7 / 2])
+    # one change is enough for a start to be computed with
+    large = replace(Witnesses.gathered(first[:2], found.hidden), start=np.array([[3, 2**61]]))
+    assert large.problem() == "the numbers of a table are too large"
+    none = replace(large, step=sparse.csr_array((2, 2), dtype=np.int64))
+    assert not none.problem()

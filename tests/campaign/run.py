@@ -181,7 +181,7 @@ def ratios_tell(found: list[Line]) -> tuple[bool, str]:
 
 
 def summary(found: list[Line]) -> str:
-    """What came of cases, as a table for `docs/performance.md`."""
+    """What came of cases, as a table for `docs/attacked.md`."""
     rows = [
         "| Statistics | Cases | Released | Refused | Cells | Hidden | Disclosures |",
         "|" + "---|" * 7,

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
+from diskret.hierarchy.coarser import combine
 from diskret.tables import Dimension, Published
 from diskret.tables.public_files import structure
-from diskret.tables.recode import combine
 
 TREE = Hierarchy.flat(["N", "S"])
 BOTH = {"N": {"en": "North", "de": "Norden"}, "S": {"en": "South", "de": "Süden"}}

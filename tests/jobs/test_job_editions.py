@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 import diskret as dk
 from diskret.cli.main import app
 from diskret.errors import InputError, JobError
-from diskret.jobs.programme import read_programme, run_programme
+from diskret.jobs.programme import run_programme
+from diskret.jobs.programme_file import read_programme
 from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
 

@@ -9,7 +9,8 @@ import pytest
 import diskret as dk
 from diskret.attack import examine
 from diskret.errors import JobError, ProtectionError
-from diskret.jobs.programme import is_programme, read_programme, run_programme
+from diskret.jobs.programme import run_programme
+from diskret.jobs.programme_file import is_programme, read_programme
 from diskret.publish.verify.folder import verify
 from diskret.tables import Publication, Published
 

@@ -14,7 +14,7 @@ from diskret import Ledger
 from diskret.errors import VerificationError
 from diskret.keys import SecretKeys
 from diskret.outputs import Desk, Project, crosstab
-from diskret.publish.store.database import SqliteConnection
+from diskret.publish.store.sqlite import SqliteConnection
 from diskret.publish.verify.folder import verify
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="optional: needs a POSIX system")

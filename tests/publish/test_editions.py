@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import zipfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -169,6 +170,52 @@ def test_a_tampered_difference_is_refused_even_with_new_digests(tampered, home, 
     restamp(public)
     with pytest.raises(VerificationError, match="firms_difference"):
         dk.verify(public, releases=[home / "2025"])
+
+
+def without(public, *endings):
+    """Leave out files of the difference, as anyone can."""
+    path = public / "firms.certificate.json"
+    said = content(path)
+    for ending in endings:
+        (public / f"firms_difference{ending}").unlink()
+        del said["files"][f"firms_difference{ending}"]
+    path.write_text(json.dumps(said), encoding="utf-8")
+
+
+def test_a_csv_alone_is_compared_with_both_deliveries(home, public):
+    without(public, ".parquet", ".xlsx")
+    path = public / "firms_difference.csv"
+    path.write_text(path.read_text("utf-8").replace("Total,21,", "Total,22,"), encoding="utf-8")
+    restamp(public)
+    dk.verify(public)  # of the last delivery nobody else can tell
+    with pytest.raises(VerificationError, match="does not hold the difference between"):
+        dk.verify(public, releases=[home / "2025"])
+
+
+def test_a_workbook_of_a_difference_looks_as_it_was_written(home, public):
+    path = public / "firms_difference.xlsx"
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = parts[sheet].replace(b' s="4"', b' s="1"')  # all numbers alike, but bold
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    restamp(public)
+    for releases in ([], [home / "2025"]):
+        with pytest.raises(VerificationError, match="firms_difference.xlsx has 4 cells"):
+            dk.verify(public, releases=releases)
+
+
+def test_a_difference_of_a_table_that_is_not_there_is_refused(public):
+    outline, path = public / "firms_difference.previous.json", public / "firms.certificate.json"
+    outline.write_text(json.dumps({**content(outline), "table": "other"}), encoding="utf-8")
+    said = content(path)
+    del said["difference"]
+    path.write_text(json.dumps(said), encoding="utf-8")
+    restamp(public)
+    with pytest.raises(VerificationError, match="'other', which is no table of this release"):
+        dk.verify(public)
 
 
 @pytest.mark.parametrize("tampered", ["another value", "a hidden value", "a row twice"])

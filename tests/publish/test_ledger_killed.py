@@ -9,7 +9,7 @@ import pytest
 from ledgers import die, in_child, kill_at, names, opened, publish
 
 from diskret.publish.store import store as ledger
-from diskret.publish.store.database import SqliteConnection
+from diskret.publish.store.sqlite import SqliteConnection
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="optional: needs a POSIX system")
 

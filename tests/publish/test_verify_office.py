@@ -53,7 +53,16 @@ def rounded(folder):
     return dk.suppress(table, RULE, name="v").write(folder, ["csv"], keys=KEYS)
 
 
-MADE = {made.__name__: made for made in (contributors, filtered, rounded)}
+def counted(folder, known=False):
+    """Counts, of which hidden ones could be 0 for all that an outsider knows."""
+    numbers = [1, 2, 8, 2, 1, 9, 8, 9, 30]
+    cells = pa.table({"r": list("aaabbbccc"), "c": list("xyz") * 3, "n": numbers})
+    table = dk.Table.from_cells(cells, by={"r": None, "c": None}, count="n")
+    attacker = dk.Attacker(zeros_known=known)
+    return dk.suppress(table, RULE, attacker=attacker, name="n").write(folder, ["csv"], keys=KEYS)
+
+
+MADE = {made.__name__: made for made in (contributors, filtered, rounded, counted)}
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +188,18 @@ def test_what_witnesses_do_not_prove_of_cells_is_missed(release):
         cells(folder, name, raised)
         refused(folder, f"{name}: the witnesses do not prove the requirements of 1 cell")
         shutil.rmtree(folder)
+
+
+def test_witnesses_hold_for_who_knows_of_zeros_where_that_is_claimed(release, tmp_path):
+    folder = release("counted")
+    path = folder / "public" / "n.certificate.json"
+    said = json.loads(path.read_text("utf-8"))
+    told = counted(tmp_path / "told", known=True) / "public" / path.name
+    claims = {key: json.loads(told.read_text("utf-8"))[key] for key in ("attacker", "not_claimed")}
+    assert claims["attacker"] == "informed" and claims["not_claimed"] != said["not_claimed"]
+    path.write_text(json.dumps(said | claims), encoding="utf-8")
+    refused(folder, "witness .* leaves the bounds of")
+    assert verify(told.parents[1]).checked_internal
 
 
 def test_original_values_are_those_of_the_fingerprint(release):

@@ -9,7 +9,8 @@ from over_http import listening, send
 from serving import KEYS, census, people, tabulator
 
 import diskret as dk
-from diskret.publish.store.database import Full, SqliteConnection
+from diskret.publish.store.connection import Full
+from diskret.publish.store.sqlite import SqliteConnection
 from diskret.serve.answers import Refused
 from diskret.serve.journal import Journal
 from diskret.serve.question import Question

@@ -242,9 +242,9 @@ def test_what_fails_half_way_is_done_by_the_next(place, tmp_path, small, monkeyp
             patch.setattr(journals.log, "cut", fail)
         else:  # all is said to the database, and nothing is kept of it
             patch.setattr(
-                "diskret.publish.store.database.SqliteConnection.commit"
+                "diskret.publish.store.sqlite.SqliteConnection.commit"
                 if "://" not in place
-                else "diskret.publish.store.database.PostgresConnection.commit",
+                else "diskret.publish.store.postgres.PostgresConnection.commit",
                 fail,
             )
         with pytest.raises(Exception, match="killed|cannot be written"):

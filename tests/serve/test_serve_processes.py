@@ -17,7 +17,8 @@ from serving import KEYS, census, people
 from test_journal import ask, changed, file, place, posix, tables
 
 from diskret.errors import InputError, VerificationError
-from diskret.publish.store.database import Busy, Line, database
+from diskret.publish.store.connection import Busy
+from diskret.publish.store.database import Line, database
 from diskret.serve.allowance import Allowance, _Counted
 from diskret.serve.answers import Refused
 from diskret.serve.journal import Journal

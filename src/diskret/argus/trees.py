@@ -13,7 +13,7 @@ from diskret.argus.metadata import Variable
 from diskret.argus.text import Folders, Place, said_at, text_of, unquoted
 from diskret.errors import HierarchyError, JobError
 from diskret.hierarchy import Hierarchy
-from diskret.tables.recode import combine, cut
+from diskret.hierarchy.coarser import combine, cut
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,13 +23,22 @@ _MERSENNE = np.uint64(2147483647)
 _BLOCK = 2**16
 
 
-class NoiseRows(Protocol):
-    """Which noise each cell key means: rows, their upper bounds and their noise."""
+class Rows(Protocol):
+    """Which row stands for which count."""
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """What the rows stand for, ``(rows,)``."""
         ...
+
+    @property
+    def reuse(self) -> int:
+        """Counts beyond the last row take the last so many rows in turn."""
+        ...
+
+
+class NoiseRows(Rows, Protocol):
+    """Which noise each cell key means: rows, their upper bounds and their noise."""
 
     @property
     def modulus(self) -> int:
@@ -49,11 +58,6 @@ class NoiseRows(Protocol):
     @property
     def step(self) -> int:
         """Noise values are multiples of 1/`step`."""
-        ...
-
-    @property
-    def reuse(self) -> int:
-        """Counts beyond the last row take the last so many rows in turn."""
         ...
 
 
@@ -88,11 +92,11 @@ def row_moments(intervals: NoiseRows) -> tuple[NDArray[np.float64], NDArray[np.f
     return means, (share * noise**2).sum(axis=1) - means**2
 
 
-def row_of(intervals: NoiseRows, count: NDArray[np.int64]) -> NDArray[np.int64]:
+def row_of(rows: Rows, count: NDArray[np.int64]) -> NDArray[np.int64]:
     """The row of each count; beyond the last one the last `reuse` in turn."""
-    last = int(intervals.counts[-1])
-    again = last - intervals.reuse + 1 + (count - last - 1) % intervals.reuse
-    return np.searchsorted(intervals.counts, np.where(count > last, again, count))
+    last = int(rows.counts[-1])
+    again = last - rows.reuse + 1 + (count - last - 1) % rows.reuse
+    return np.searchsorted(rows.counts, np.where(count > last, again, count))
 
 
 def widths(intervals: NoiseRows) -> NDArray[np.uint64]:
@@ -195,6 +199,11 @@ class UsedNoise:
         if self.noise.keys == "measure":
             return measure_key(keys, modulus, self.source(measure), draw)
         return turned_key(keys, modulus, draw + int(self.noise.own_keys))
+
+    @property
+    def key_of_counts(self) -> bool:
+        """Whether the key of the count chooses the noise of the largest contribution, too."""
+        return self.noise.keys == "cell" and not self.noise.own_keys
 
     def share(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """m(x): the small share up to the flex point, beyond it what falls to the large one."""

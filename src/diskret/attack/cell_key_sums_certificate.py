@@ -70,6 +70,8 @@ def certify_cell_key_sums(
     )
     if measure.nonnegative:
         refuse_cells(published, shown & (published.value < 0), "are negative, which no sum can be")
+    finer = shown & (published.value % published.rounding != 0)
+    refuse_cells(published, finer, "are shown in a finer unit than noise is judged for")
     used = UsedNoise(noise, intervals, small, odd, counts)
     change = np.zeros(table.shape)
     filled = ~nothing & ~table.empty
@@ -86,7 +88,7 @@ def certify_cell_key_sums(
     reach = published.rounding / 2 + _LAST_DIGITS * (np.abs(change) + np.abs(demanded) + 1)
     refuse_cells(
         published,
-        shown & ~none & (np.abs(published.value - demanded) > reach),
+        shown & ~none & ~(np.abs(published.value - demanded) <= reach),
         "are not the sums plus the noise of their keys",
     )
     found = None

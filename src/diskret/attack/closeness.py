@@ -76,7 +76,8 @@ def closeness(
 
     Keys of different draws are independent. Where a cell has too many outcomes, those of the
     smaller contributions are not enumerated but widen the window by all they may come to: then the
-    probabilities are bounds from above.
+    probabilities are bounds from above; and so they are where the count beside a cell, which may
+    become 0, has the key of its largest contribution.
     """
     cells = np.flatnonzero((windows.sensitive & (table.measure.magnitude > 0)).ravel())
     draws = _Draws(used, table, windows, cells, number)
@@ -184,12 +185,14 @@ def _judged(draws: _Draws, at: slice, unit: int) -> tuple[NDArray[np.float64], N
         shown = np.maximum(shown, -own)
     if draws.used.counts is not None and draws.number is not None:
         none = _becomes_none(draws.used.counts, draws.number[at])[:, None]
+        # with one key for both, all that is too close may be where the count is not 0
+        other = np.ones(none.shape) if draws.used.key_of_counts else 1 - none
         shown = np.concatenate([shown, -own], axis=1)
-        chance = np.concatenate([chance * (1 - none), none], axis=1)
-        told = np.concatenate([told * (1 - none), np.zeros(none.shape)], axis=1)
+        chance = np.concatenate([chance * other, none], axis=1)
+        told = np.concatenate([told * other, np.zeros(none.shape)], axis=1)
     low, high = -draws.below[at] - wider, draws.above[at] + wider
     close = (chance * ((shown > low[:, None]) & (shown < high[:, None]))).sum(axis=1)
-    return close, _best_window(shown, told, high - low)
+    return np.minimum(close, 1.0), _best_window(shown, told, high - low)
 
 
 def _first(draws: _Draws, at: slice, unit: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

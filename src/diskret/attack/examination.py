@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.attack.exact import Point
+from diskret.attack.exact import LIMIT, Point
+from diskret.attack.solver import doubt
 from diskret.attack.witnesses import Witnesses
 from diskret.tables import Publication, Published
 
@@ -28,6 +29,28 @@ class Targets:
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     width: NDArray[np.int64]
+
+    def at(self, cells: NDArray[np.int64]) -> Targets:
+        """The same for some of the cells."""
+        return Targets(self.low[cells], self.high[cells], self.width[cells])
+
+    def reached(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which cells move far enough from a lowest to a highest value, ``(k,)`` float64 each.
+
+        Compared exactly: whole numbers beyond 2**53 would be rounded to float64. Ends that are no
+        numbers below `LIMIT` reach nothing.
+
+        >>> targets = Targets(*(np.array([end]) for end in (2**53 + 3, 0, 0)))
+        >>> targets.reached(np.array([2.0**53 + 4]), np.array([2.0**54]))
+        array([False])
+        """
+        numbers = (np.abs(low) < LIMIT) & (np.abs(high) < LIMIT)
+        low, high = np.where(numbers, low, 0), np.where(numbers, high, 0)
+        from_, to = (np.floor(end).astype(np.int64) for end in (low, high))
+        below, above = low - from_, high - to
+        far = (from_ + (below > 0) <= self.low) & (to >= self.high)
+        wide = (to - from_ > self.width) | ((to - from_ == self.width) & (above >= below))
+        return numbers & far & wide
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,9 +177,9 @@ def interval_columns(published: Published, examination: Examination) -> dict[str
 
 
 def _near_whole(bound: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Bounds without the last digits of the solver, which differ between computers."""
+    """Bounds without the last digits of the solver."""
     with np.errstate(invalid="ignore"):
-        near = np.abs(bound - np.rint(bound)) <= 1e-6 + 1e-12 * np.abs(bound)
+        near = np.abs(bound - np.rint(bound)) <= doubt(bound)
     return np.where(near, np.rint(bound), bound)
 
 

@@ -51,7 +51,8 @@ class Shown:
         fraction = np.asarray(difference % table.denominator != 0, dtype=bool)
         moved = np.asarray(difference / table.denominator, dtype=np.float64)
         # never told larger than it is
-        moved = np.where(fraction, moved - 4 * np.spacing(np.abs(moved)), moved)
+        rounded = fraction | (np.abs(moved) >= 2.0**53)
+        moved = np.where(rounded, moved - 4 * np.spacing(np.abs(moved)), moved)
         for cells in self._parts(moved) if apart else [np.flatnonzero(moved)]:
             mark = cells.tobytes() + moved[cells].tobytes()
             if mark not in self._known:
@@ -113,14 +114,13 @@ class Shown:
             high[cells] = np.minimum(high[cells], np.where(alone, self.truth[cells], UNKNOWN))
         return low, high
 
-    def share(self, who: Coalition, first: int = 0) -> NDArray[np.float64]:
-        """How much of the way to each table a coalition cannot rule out, 0 to 1, from one on."""
-        tables = self._size - first
+    def share(self, who: Coalition, first: int, stop: int) -> NDArray[np.float64]:
+        """How much of the way to some tables a coalition cannot rule out, 0 to 1."""
         if not who:
-            return np.ones(tables)
+            return np.ones(stop - first)
         cells, value, alone = self.own(who)
         alone &= ~self.latent[cells]
-        moved = self._moved[first : self._size, cells]
+        moved = self._moved[first:stop, cells]
         slack = (self.truth[cells] - value).astype(np.float64)
         bad = (moved < -slack) & self.insiders.bounded[cells]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -145,7 +145,7 @@ class Shown:
         if self._size == first:
             return np.full(len(claims), -1)
         target, side = np.array(claims, dtype=np.int64).reshape(-1, 2).T
-        share = self.share(who, first)
+        share = self.share(who, first, self._size)
         use = np.flatnonzero(share > 0)
         if not len(use):
             return np.full(len(claims), -1)
@@ -209,7 +209,8 @@ class Shown:
         value, name = self._by_cell.data[entry], self._by_cell.indices[entry]
         bites = (value > allowed[again]) | few[again]
         found = np.unique(name[bites])
-        if reach < most:
+        if reach * self.share(who, place, place + 1)[0] < most:
+            # what proves it for these may be too short for them and somebody who is in it
             found = np.union1d(found, _names(self._by_cell, inside))
         return [i for i in found.tolist() if i not in who]
 

@@ -8,9 +8,9 @@ of a claim get one more for all of them together; where there is none, for half 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,19 +19,17 @@ from scipy import sparse
 
 from diskret.attack.equations import Equations
 from diskret.attack.exact import Point, times
-from diskret.attack.insider_moves import SPARE, entries
 from diskret.attack.insider_quads import Quads
 from diskret.attack.insider_search import Search
+from diskret.attack.piece_moves import Contributors, PieceMoves
 from diskret.attack.short_moves import put_together, taken_apart
-from diskret.attack.shortest import Move, Shortest, room
+from diskret.attack.shortest import LARGEST, Move, Shortest, room
 from diskret.graphs import connected
 from diskret.progress import Progress, silent
 
 if TYPE_CHECKING:
     from diskret.attack.insiders import Insiders
 
-#: Numbers that are made at a time.
-_ROOM = 2**21
 #: Sums that fall short by less than this may be far enough.
 _SURE = 1e-6
 #: Who is an outsider.
@@ -104,14 +102,15 @@ def settle_pieces(
         if not len(targets):
             continue
         piece = _Piece(cells, targets, view, tables, by_cell, by_column)
-        piece.add_given([move for moves in given for move in moves.get(int(label[cells[0]]), [])])
-        number = len(piece.moves)
+        at_hand = piece.at_hand
+        at_hand.add_given([move for of in given for move in of.get(int(label[cells[0]]), [])])
+        number = len(at_hand.moves)
         found.append(piece.settle())
         asked |= piece.asked
         new += [
             Move(cells[move.cell], move.step, move.unit)
-            for i, move in enumerate(piece.moves[number:], number)
-            if i not in piece.spare
+            for i, move in enumerate(at_hand.moves[number:], number)
+            if i not in at_hand.spare
         ]
     return Settled(put_together(new, known.matrix, truth), found, asked, left)
 
@@ -156,19 +155,7 @@ class _Piece:
         self.cells, self.view, self.tables = cells, view, tables
         self.truth = view.truth[cells]
         self.down, self.up = room(self.truth, view.bounds[0][cells], view.bounds[1][cells])
-        # what each contributes, by contributor and then by cell
-        entry, column = entries(by_cell, cells)
-        order = np.argsort(by_cell.indices[entry], kind="stable")
-        entry, self.column = entry[order], column[order]
-        self.names, first = np.unique(by_cell.indices[entry], return_index=True)
-        self.first = np.append(first, len(entry))
-        self.name = np.repeat(np.arange(len(self.names)), np.diff(self.first))
-        value = by_cell.data[entry]
-        self.alone = lone(insiders.number[cells][self.column], value, self.truth[self.column])
-        slack = room(self.truth[self.column], value, self.truth[self.column])[0]
-        self.slack = np.where(insiders.bounded[cells][self.column], slack, np.inf)
-        self.of_cell = np.argsort(self.column, kind="stable")
-        self.cell_first = np.searchsorted(self.column[self.of_cell], np.arange(len(cells) + 1))
+        self.contributors = Contributors(insiders, by_cell, cells, self.truth)
         # claims
         most = insiders.most
         self.target = np.concatenate((targets[most[1][targets] > 0], targets[most[0][targets] > 0]))
@@ -177,130 +164,52 @@ class _Piece:
         self.most = np.where(self.side > 0, most[1][self.target], most[0][self.target])
         member = sparse.csr_array(insiders.target[self.target][:, cells])
         self.member = sparse.csr_array(member * self.side[:, None])
-        self.of_claim = sparse.csc_array(self.member)
-        self.best = np.zeros(len(self.target))
-        self.moves: list[Move] = []
-        # opposites of moves that nothing relies on
-        self.spare = set[int]()
-        self.moving: defaultdict[int, list[int]] = defaultdict(list)
-        # how far each move that was added takes claims
-        self._goes: dict[int, dict[int, float]] = {}
-        self._share: dict[int, tuple[NDArray[np.float64], NDArray[np.int64]]] = {}
+        self.at_hand = PieceMoves(self.member, self.contributors, view.whole)
         self.asked = set[tuple[int, int]]()
         inside = sparse.csr_array(by_column[:, cells])
         inside = sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
         self._programme = Shortest(inside, deadline=view.search.deadline)
         self._quads = Quads(inside)
-        # how many know each cell
-        self.known_by = np.bincount(self.column, self.alone, minlength=len(cells))
 
     def settle(self) -> Claims:
         """What is open after all."""
-        outside = self._withstand_outsiders()
+        for claim in np.lexsort((-self.most, np.diff(self.member.indptr))).tolist():
+            self._withstand_outsiders(claim, int(self.most[claim]))
+        # an outsider may be owed less than others are, down to nothing
+        short = np.flatnonzero(self.at_hand.best < self.most)
+        nobody = np.full((len(short), 1), _NOBODY)
+        owed = self._owed(short, nobody)
+        for claim, need in zip(short.tolist(), owed.tolist(), strict=True):
+            if need < self.most[claim]:
+                self._withstand_outsiders(claim, need)
+        outside = self.at_hand.best[short] < owed
         claim = name = need = open_ = np.zeros(0, dtype=np.int64)
         if self.view.insiders.coalition:
-            claim, name, need = self._unproven()
+            claim, name, need = self._unproven(short[~outside], owed[~outside])
             open_ = self._prove(claim, name, need)
-        nobody = np.full(len(outside), _NOBODY)
-        lower, upper = self.view.insiders.level(self.target[outside], nobody[:, None])
-        owed = np.where(self.side[outside] > 0, upper, lower)
-        everything = Claims(
-            np.append(nobody, self.names[name[open_]]),
-            self.target[np.append(outside, claim[open_])],
-            self.side[np.append(outside, claim[open_])],
-            np.append(owed, need[open_]),
+        which = np.append(short[outside], claim[open_])
+        return Claims(
+            np.append(nobody[outside], self.contributors.names[name[open_]]),
+            self.target[which],
+            self.side[which],
+            np.append(owed[outside], need[open_]),
         )
-        return everything.only(everything.need > 0)
 
-    # ── moves at hand ────────────────────────────────────────────────────────────────
+    def _owed(self, claim: NDArray[np.int64], who: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How far claims have to move where these are the insiders, ``(q, 1)``."""
+        lower, upper = self.view.insiders.level(self.target[claim], who)
+        return np.where(self.side[claim] > 0, upper, lower)
 
-    def add_given(self, moves: Sequence[Move]) -> None:
-        """Keep the moves of tables at hand."""
-        if not moves:
+    def _withstand_outsiders(self, claim: int, need: int) -> None:
+        """Find a move of a claim that goes so far, or else as far as one at hand."""
+        if self.at_hand.best[claim] >= need:
             return
-        reach = sparse.csr_array(self.member.astype(np.float64) @ self._steps(moves).T)
-        unit = np.array([move.unit for move in moves], dtype=np.int64)[reach.indices]
-        reach.data = _told(np.rint(reach.data * unit), unit)
-        row = np.repeat(np.arange(reach.shape[0]), np.diff(reach.indptr))
-        np.maximum.at(self.best, row, reach.data)
-        self.moves += moves
-
-    def add(self, move: Move) -> int:
-        """Keep a move; its number."""
-        for cell in move.cell.tolist():
-            self.moving[cell].append(len(self.moves))
-        far, touched = self._reach(move.cell, move.step, move.unit)
-        self.best[touched] = np.maximum(self.best[touched], far)
-        self._goes[len(self.moves)] = dict(zip(touched.tolist(), far.tolist(), strict=True))
-        self.moves.append(move)
-        return len(self.moves) - 1
-
-    def _reach(
-        self, cell: NDArray[np.int64], step: NDArray[np.int64], unit: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """How far a move takes claims, and which."""
-        entry, again = entries(self.of_claim, cell)
-        touched, place = np.unique(self.of_claim.indices[entry], return_inverse=True)
-        sums = np.bincount(place, self.of_claim.data[entry] * step[again].astype(np.float64))
-        return _told(sums.astype(np.float64), unit), touched
-
-    def _steps(self, moves: Sequence[Move]) -> sparse.csr_array:
-        """Moves as they are, ``(w, cells)``."""
-        start = np.cumsum([0, *(len(move.cell) for move in moves)])
-        none = np.zeros(0)
-        return sparse.csr_array(
-            (
-                np.concatenate([none, *(move.step / move.unit for move in moves)]),
-                np.concatenate([none.astype(np.int64), *(move.cell for move in moves)]),
-                start,
-            ),
-            shape=(len(moves), len(self.cells)),
-        )
-
-    def shares(self, steps: sparse.csr_array) -> sparse.csr_array:
-        """How much of each move each contributor cannot rule out, ``(w, names)``.
-
-        Only where that is less than all of it; an entry may be 0.
-        """
-        row = np.repeat(np.arange(steps.shape[0]), np.diff(steps.indptr))
-        again, name, left = self._ruled_out(steps.indices, steps.data)
-        share, there = _least(left, row[again] * max(1, len(self.names)) + name)
-        row, column = np.divmod(there, max(1, len(self.names)))
-        start = np.searchsorted(row, np.arange(steps.shape[0] + 1))
-        return sparse.csr_array((share, column, start), shape=(steps.shape[0], len(self.names)))
-
-    def _ruled_out(
-        self, cell: NDArray[np.int64], moved: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Which entries of moves whom leaves how much of it, where that is not all."""
-        start = self.cell_first[cell]
-        number = self.cell_first[cell + 1] - start
-        again = np.repeat(np.arange(len(cell)), number)
-        before = np.cumsum(number) - number
-        entry = self.of_cell[np.arange(len(again)) + (start - before)[again]]
-        moved, slack = moved[again], self.slack[entry]
-        alone = self.alone[entry]
-        bad = np.flatnonzero((moved < -slack) | alone)
-        if self.view.whole:
-            left = np.zeros(len(bad))
-        else:
-            left = np.where(alone[bad], 0, slack[bad] / -moved[bad] * (1 - SPARE))
-        return again[bad], self.name[entry[bad]], left
-
-    # ── claims ───────────────────────────────────────────────────────────────────────
-
-    def _withstand_outsiders(self) -> NDArray[np.int64]:
-        """Find a move for each claim as far as anybody can be owed; claims without one."""
-        for claim in np.lexsort((-self.most, np.diff(self.member.indptr))).tolist():
-            need = int(self.most[claim])
-            if self.best[claim] < need:
-                found, _ = self._look(claim, need, [])
-                move = self._farthest_given(claim) if found is None else None
-                if move is not None:
-                    found = self.add(move)
-                if found is not None:
-                    self._back(self.moves[found])
-        return np.flatnonzero(self.best < self.most)
+        found, _ = self._look(claim, need, [])
+        move = self._farthest_given(claim) if found is None else None
+        if move is not None:
+            found = self.at_hand.add(move)
+        if found is not None:
+            self._back(self.at_hand.moves[found])
 
     def _back(self, move: Move, spare: bool = False) -> None:
         """Keep the opposite of a move if it is possible and shows more, or to spare."""
@@ -310,12 +219,13 @@ class _Piece:
         )
         if not inside.all():
             return
-        far, touched = self._reach(back.cell, back.step, back.unit)
-        more = (far > self.best[touched]) & (self.best[touched] < self.most[touched])
+        far, touched = self.at_hand.reach(back)
+        best = self.at_hand.best[touched]
+        more = (far > best) & (best < self.most[touched])
         if spare or more.any():
-            number = self.add(back)
+            number = self.at_hand.add(back)
             if spare:
-                self.spare.add(number)
+                self.at_hand.spare.add(number)
 
     def _farthest_given(self, claim: int) -> Move | None:
         """The part of the table at hand that goes farthest, long as it may be."""
@@ -324,7 +234,7 @@ class _Piece:
         for table in self.tables:
             step = table.numerator[self.cells] - times(self.truth, table.denominator)
             far = float((signs * step[cells]).sum() / table.denominator)
-            if far > farthest and step.dtype == np.int64 and np.abs(step).max() < 2**46:
+            if far > farthest and step.dtype == np.int64 and np.abs(step).max() < LARGEST:
                 best, farthest = Move(np.flatnonzero(step), step[step != 0], table.denominator), far
         return best
 
@@ -333,61 +243,33 @@ class _Piece:
         own = slice(*self.member.indptr[claim : claim + 2].tolist())
         return self.member.indices[own].astype(np.int64), self.member.data[own]
 
-    def _unproven(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Claims that contributors rule out with all moves at hand: claim, who, how far."""
-        steps = self._steps(self.moves)
-        reach = sparse.csr_array(self.member.astype(np.float64) @ steps.T)
-        unit = np.array([move.unit for move in self.moves], dtype=np.int64)[reach.indices]
-        reach.data = _told(np.rint(reach.data * unit), unit)
-        row = np.repeat(np.arange(reach.shape[0]), np.diff(reach.indptr))
-        full = reach.copy()
-        full.data = (reach.data >= self.most[row]).astype(np.float32)
-        full.eliminate_zeros()
-        share = self.shares(steps)
-        against = sparse.csr_array(
-            (np.ones(share.nnz, np.float32), share.indices, share.indptr), shape=share.shape
-        )
-        ruled_out = sparse.csr_array(full @ against)
-        claim = np.repeat(np.arange(len(self.target)), np.diff(ruled_out.indptr))
-        every = ruled_out.data >= np.diff(full.indptr)[claim]
-        claim, name = claim[every], ruled_out.indices[every].astype(np.int64)
-        lower, upper = self.view.insiders.level(self.target[claim], self.names[name][:, None])
-        self.asked |= set(zip(self.names[name].tolist(), self.target[claim].tolist(), strict=True))
-        need = np.where(self.side[claim] > 0, upper, lower)
-        claim, name, need = claim[need > 0], name[need > 0], need[need > 0]
-        short = self._best_left(reach, share, claim, name) < need
-        return claim[short], name[short], need[short]
+    def _unproven(
+        self, short: NDArray[np.int64], owed: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Claims that contributors rule out with all moves at hand: claim, who, how far.
 
-    def _best_left(
-        self,
-        reach: sparse.csr_array,
-        share: sparse.csr_array,
-        claim: NDArray[np.int64],
-        name: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
-        """How far any move goes as far as these contributors cannot rule it out, ``(q,)``."""
-        row = np.repeat(np.arange(share.shape[0]), np.diff(share.indptr))
-        key = row * len(self.names) + share.indices
-        best = np.zeros(len(claim))
-        start = reach.indptr[claim]
-        number = reach.indptr[claim + 1] - start
-        for part in np.split(
-            np.arange(len(claim)), np.flatnonzero(np.diff(np.cumsum(number) // _ROOM)) + 1
-        ):
-            again = np.repeat(part, number[part])
-            before = np.cumsum(number[part]) - number[part]
-            entry = np.arange(len(again)) + np.repeat(start[part] - before, number[part])
-            wanted = reach.indices[entry] * len(self.names) + name[again]
-            at = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
-            left = np.where(key[at] == wanted, share.data[at], 1.0) if len(key) else 1.0
-            np.maximum.at(best, again, reach.data[entry] * left)
-        return best
+        short, owed: claims that no move takes as far as anybody can be owed, and how far an
+            outsider is owed, which some move shows.
+        """
+        reached, names = self.at_hand.reached(), self.contributors.names
+        enough = self.most.copy()
+        enough[short] = np.where(owed > 0, owed, enough[short])
+        claim, name = reached.ruled_out(enough)
+        # who is in a target may be owed more than an outsider, others are not
+        among, inside = self.contributors.inside(self.member[short])
+        pair = np.append(claim * len(names) + name, short[among] * len(names) + inside)
+        claim, name = np.divmod(np.unique(pair), max(1, len(names)))
+        self.asked |= set(zip(names[name].tolist(), self.target[claim].tolist(), strict=True))
+        need = self._owed(claim, names[name][:, None])
+        left = (need > 0) & (reached.best(claim, name) < need)
+        return claim[left], name[left], need[left]
 
     def _prove(
         self, claim: NDArray[np.int64], name: NDArray[np.int64], need: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """Find moves for claims of contributors, several of them at once; what is open then."""
-        old = len(self.moves)
+        old = len(self.at_hand.moves)
+        still_short = partial(self.at_hand.short, name=name, need=need)
         open_: list[int] = []
         of_claim = np.split(np.arange(len(claim)), np.flatnonzero(np.diff(claim)) + 1)
         # what moves far for one moves others far enough, too
@@ -396,8 +278,7 @@ class _Piece:
                 continue
             of = int(claim[rows[0]])
             cells, _ = self._members(of)
-            since = sorted({i for cell in cells.tolist() for i in self.moving[cell] if i >= old})
-            waiting = [self._short(of, rows, name, need, since)]
+            waiting = [still_short(of, rows, moves=self.at_hand.moving(cells, old))]
             while waiting:
                 rows = waiting.pop()
                 if not len(rows):
@@ -405,9 +286,9 @@ class _Piece:
                 found, why = self._look(of, int(need[rows].max()), name[rows].tolist())
                 number = len(rows)
                 if found is not None:
-                    self._back(self.moves[found], spare=True)
-                    waiting = [self._short(of, left, name, need, [found]) for left in waiting]
-                    rows = self._short(of, rows, name, need, [found])
+                    self._back(self.at_hand.moves[found], spare=True)
+                    waiting = [still_short(of, left, moves=[found]) for left in waiting]
+                    rows = still_short(of, rows, moves=[found])
                 elif why is not None:  # what keeps all of them from it keeps some, and others, too
                     ruled = [self._impossible(why, left, name, need) for left in (rows, *waiting)]
                     open_ += np.concatenate(
@@ -438,12 +319,13 @@ class _Piece:
         rising, falling = np.maximum(weights, 0), np.maximum(-weights, 0)
         # the room that nobody knows more of, and what each knows less
         room = _times(rising, self.up) + _times(falling, self.down)
-        first, last = self.first[name[rows]], self.first[name[rows] + 1]
+        who = self.contributors
+        first, last = who.first[name[rows]], who.first[name[rows] + 1]
         entry = np.repeat(first - np.append(0, np.cumsum(last - first)[:-1]), last - first)
         entry += np.arange(len(entry))
-        column, alone = self.column[entry], self.alone[entry]
+        column, alone = who.column[entry], who.alone[entry]
         up = np.where(alone, 0, self.up[column])
-        down = np.where(alone, 0, np.minimum(self.down[column], self.slack[entry]))
+        down = np.where(alone, 0, np.minimum(self.down[column], who.slack[entry]))
         own = _times(rising[column], up) + _times(falling[column], down)
         at = np.repeat(np.arange(len(rows)), last - first)
         endless = np.isinf(room)
@@ -452,37 +334,6 @@ class _Piece:
         less = np.where(endless, 0, room)[column] - np.where(np.isinf(own), 0, own)
         most = np.where(endless, 0, room).sum() - np.bincount(at, less, minlength=len(rows))
         return (number == 0) & (most < need[rows] * (1 - _SURE) - _SURE)
-
-    def _short(
-        self,
-        claim: int,
-        rows: NDArray[np.int64],
-        name: NDArray[np.int64],
-        need: NDArray[np.int64],
-        moves: Sequence[int],
-    ) -> NDArray[np.int64]:
-        """Which of some contributors rule out too much of each of some moves that were added."""
-        for i in moves:
-            goes = self._goes[i].get(claim, 0.0)
-            if goes > 0 and len(rows):
-                part, who = self._share_of(i)
-                short = goes < need[rows]
-                if len(who):
-                    at = np.minimum(np.searchsorted(who, name[rows]), len(who) - 1)
-                    left = np.where(who[at] == name[rows], part[at], 1.0)
-                    short = goes * left < need[rows]
-                if not short.all():
-                    self.spare.discard(i)
-                rows = rows[short]
-        return rows
-
-    def _share_of(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """How much of a move those cannot rule out who can rule out some of it, and who."""
-        if number not in self._share:
-            move = self.moves[number]
-            _, name, left = self._ruled_out(move.cell, move.step / move.unit)
-            self._share[number] = _least(left, name)
-        return self._share[number]
 
     # ── programmes ───────────────────────────────────────────────────────────────────
 
@@ -495,24 +346,27 @@ class _Piece:
         """
         cells, signs = self._members(claim)
         down, up = self.down.copy(), self.up.copy()
+        who = self.contributors
         for name in names:
-            own = slice(self.first[name], self.first[name + 1])
-            column = self.column[own]
-            down[column] = np.minimum(down[column], self.slack[own])
-            down[column[self.alone[own]]] = up[column[self.alone[own]]] = 0
+            own = slice(who.first[name], who.first[name + 1])
+            column, alone = who.column[own], who.alone[own]
+            down[column] = np.minimum(down[column], who.slack[own])
+            down[column[alone]] = up[column[alone]] = 0
         if float(np.where(signs > 0, up[cells], down[cells]).sum()) < need:
             weights = np.zeros(len(self.cells))
             weights[cells] = signs
             return None, weights
-        quad = self._quad(int(cells[0]), int(signs[0]), need, down, up) if len(cells) == 1 else None
+        quad = None
+        if len(cells) == 1 and need < LARGEST:
+            quad = self._quad(int(cells[0]), int(signs[0]), need, down, up)
         if quad is not None:
-            return self.add(quad), None
+            return self.at_hand.add(quad), None
         move, none = self._programme.look(cells, signs, need, down, up)
         if not none and (move is None or (self.view.whole and move.unit > 1)):
             move = self._searched(cells, signs, need, down, up)
         if none or move is None:
             return None, self._programme.weights
-        return self.add(move), None
+        return self.at_hand.add(move), None
 
     def _quad(
         self,
@@ -530,7 +384,7 @@ class _Piece:
         possible = np.flatnonzero(far.all(axis=1))
         if not len(possible):
             return None
-        best = possible[self.known_by[cells[possible]].sum(axis=1).argmin()]
+        best = possible[self.contributors.known_by[cells[possible]].sum(axis=1).argmin()]
         if not self._quads.holds(cells[best], ways[best]):
             return None
         order = np.argsort(cells[best])
@@ -553,19 +407,9 @@ class _Piece:
         if point is None:
             return None
         step = point.numerator[self.cells] - times(self.truth, point.denominator)
+        if np.abs(step).max() >= LARGEST:
+            return None
         return Move(np.flatnonzero(step), step[step != 0].astype(np.int64), point.denominator)
-
-
-def _least(
-    value: NDArray[np.float64], key: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The least value of each key, and the keys, ascending."""
-    if not len(key):
-        return value, key
-    order = np.argsort(key, kind="stable")
-    key = key[order]
-    first = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
-    return np.minimum.reduceat(value[order], first), key[first]
 
 
 def _times(weight: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -579,16 +423,3 @@ def _at(
     """Bounds at a distance from the values, or those that are given where there is none."""
     end = np.isfinite(distance)
     return np.where(end, truth + np.where(end, distance, 0).astype(np.int64), bound)
-
-
-def _told(sums: NDArray[np.float64], unit: NDArray[np.int64] | int) -> NDArray[np.float64]:
-    """Whole numbers over a unit, never more than they are."""
-    exact = (np.abs(sums) < 2.0**52) & (sums % unit == 0)
-    return np.where(exact, sums / unit, sums / unit - np.abs(sums / unit) * SPARE)
-
-
-def lone(
-    number: NDArray[np.int64], value: NDArray[np.int64], truth: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Where a contributor is alone: nobody else is there, or nothing is left for others."""
-    return (number == 1) | ((number < 0) & (value == truth))

@@ -59,7 +59,7 @@ class Search:
         high: NDArray[np.int64],
         near: bool = False,
     ) -> Point | None:
-        """A table in which some cells together move by `need` within bounds, or None.
+        """A table in which some cells together move by at least `need` within bounds, or None.
 
         `side` is the way they move, up (1) or down (−1), all alike or each its own.
         With `near` only the window around them is looked at. Where there are cells that nobody
@@ -94,39 +94,40 @@ class Search:
         inside = sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
         n, base = len(window), self.truth[window]
         of = -self._signs(cells, side)[window]
-        row = sparse.csr_array(np.concatenate((of, -of, [1]))[None])
-        none = sparse.csr_array((inside.shape[0], 1), dtype=np.int64)
+        # how far they move is what is wanted, and what goes beyond it: counts may have to
+        row = sparse.csr_array(np.concatenate((of, -of, [1, 1]))[None])
+        none = sparse.csr_array((inside.shape[0], 2), dtype=np.int64)
         matrix = sparse.csr_array(
             sparse.vstack([sparse.hstack([inside, -inside, none]), row], format="csr"),
             dtype=np.int64,
         )
         up = np.where(high[window] < UNKNOWN, high[window] - base, UNKNOWN)
         down = np.where(low[window] > -UNKNOWN, base - low[window], UNKNOWN)
-        zero = np.zeros(2 * n + 1, dtype=np.int64)
+        zero = np.zeros(2 * n + 2, dtype=np.int64)
         programme = LinearProgramme(
             matrix,
             np.zeros(matrix.shape[0], dtype=np.int64),
             zero,
-            np.concatenate((up, down, [need])),
+            np.concatenate((up, down, [need, UNKNOWN])),
             zero,
             self.deadline,
             bounded=True,
         )
-        price = np.append(-np.ones(2 * n), _WORTH)
-        only = np.append(np.zeros(2 * n), 1.0)
+        price = np.append(-np.ones(2 * n), (_WORTH, 0))
+        only = np.append(np.zeros(2 * n), (1.0, 0))
         for direction in (price, only):
             with suppress(ContradictionError, ProofError):
                 answer = programme.farthest(direction)
-                if answer.vertex[-1] < need * (1 - 1e-9) - 1e-6:
+                if answer.vertex[2 * n] < need * (1 - 1e-9) - 1e-6:
                     continue
                 point = answer.point
                 if self.whole and (point is None or point.denominator > 1):
                     point = programme.whole_near(answer.vertex, {2 * n: need})
                     if point is None:
                         point = programme.farthest_whole(2 * n, 1, _NODES)
-                if point is None or point.numerator[-1] < need * point.denominator:
+                if point is None or point.numerator[2 * n] < need * point.denominator:
                     continue
-                step = point.numerator[:n] - point.numerator[n:-1]
+                step = point.numerator[:n] - point.numerator[n : 2 * n]
                 return self._checked(window, step, point.denominator, low, high)
         return None
 
@@ -163,19 +164,19 @@ class Search:
         of = -signs[window]
         value = int(self.truth[cells] @ signs[cells])
         matrix = sparse.block_array(
-            [[inside, None], [sparse.csr_array(of[None]), sparse.eye_array(1, dtype=np.int64)]],
+            [[inside, None], [of[None], np.ones((1, 2), dtype=np.int64)]],
             format="csr",
         )
         end = value + need
         programme = LinearProgramme(
             sparse.csr_array(matrix, dtype=np.int64),
             np.append(self.known.right[rows], 0),
-            np.append(low[window], -UNKNOWN),
-            np.append(high[window], end),
+            np.append(low[window], (-UNKNOWN, 0)),
+            np.append(high[window], (end, UNKNOWN)),
             deadline=self.deadline,
             bounded=True,
         )
-        direction = np.append(np.zeros(len(window)), 1.0)
+        direction = np.append(np.zeros(len(window)), (1.0, 0))
         with suppress(ContradictionError, ProofError):
             answer = programme.farthest(direction)
             point = answer.point
@@ -183,9 +184,9 @@ class Search:
                 point = programme.whole_near(answer.vertex, {len(window): end})
                 if point is None:
                     point = programme.farthest_whole(len(window), 1, _NODES)
-            if point is None or point.numerator[-1] < end * point.denominator:
+            if point is None or point.numerator[len(window)] < end * point.denominator:
                 return None
             unit = point.denominator
-            step = point.numerator[:-1] - self.truth[window] * unit
+            step = point.numerator[:-2] - self.truth[window] * unit
             return self._checked(window, step, unit, low, high)
         return None

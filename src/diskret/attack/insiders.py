@@ -251,8 +251,12 @@ class _Work:
                 place[i] = self.shown.proving(who, [(t, side)], wanted[i : i + 1], recent=True)[0]
             many = not who and self.insiders.coalition > 0
             if place[i] < 0 or (many and self.shown.many((t, side), int(place[i]), _MANY)):
-                far = int(self.insiders.most[0 if side < 0 else 1][t]) if not who else need
-                place[i] = self._look(who, (t, side), far, need, int(place[i]))
+                most = int(self.insiders.most[0 if side < 0 else 1][t])
+                # what goes as far as anybody is owed serves others, too, if there is any
+                for far in (need,) if who else dict.fromkeys((most, need)):
+                    place[i] = self._look(who, (t, side), far, need, int(place[i]))
+                    if place[i] >= 0:
+                        break
             if place[i] < 0:
                 lower, upper = (need, 0) if side < 0 else (0, need)
                 self.open.append(Open(who, t, lower, upper))

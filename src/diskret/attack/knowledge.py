@@ -80,8 +80,8 @@ def unknown_bounds(
     Bounds that an attacker is assumed to know a priori are about tables that are published now.
     `original` holds the values of all tables one after the other, or is None.
     """
-    lows: list[NDArray[np.float64]] = []
-    highs: list[NDArray[np.float64]] = []
+    lows: list[NDArray[np.int64]] = []
+    highs: list[NDArray[np.int64]] = []
     for table, start in zip(publication.tables, publication.starts.tolist(), strict=False):
         own = None
         if original is not None:
@@ -92,19 +92,15 @@ def unknown_bounds(
             about = replace(about, zeros_known=False)
         lower, upper = attacker_bounds(table, about, own)
         low, high = _public_bounds(table)
-        lows.append(np.maximum(lower, low).ravel())
-        highs.append(np.minimum(upper, high).ravel())
-    latent = int(known.latent.sum())
+        lows.append(np.maximum(_whole(lower), low).ravel())
+        highs.append(np.minimum(_whole(upper), high).ravel())
     seen = known.cell[~known.latent]
     public_low, public_high = np.concatenate(lows), np.concatenate(highs)
     vacant = all_cells(publication).vacant
     public_low[vacant] = public_high[vacant] = 0
-    lower = np.append(public_low[seen], np.where(known.free, -np.inf, 0))
-    upper = np.append(public_high[seen], np.full(latent, np.inf))
-    no_lower, no_upper = lower <= -UNKNOWN, upper >= UNKNOWN
     return (
-        np.where(no_lower, -UNKNOWN, np.where(no_lower, 0, lower).astype(np.int64)),
-        np.where(no_upper, UNKNOWN, np.where(no_upper, 0, upper).astype(np.int64)),
+        np.append(public_low[seen], np.where(known.free, -UNKNOWN, 0)),
+        np.append(public_high[seen], np.full(len(known.free), UNKNOWN)),
     )
 
 
@@ -113,18 +109,23 @@ def only_bounded(table: Published) -> bool:
     return table.lower is not None and bool(table.suppressed.all())
 
 
-def _public_bounds(table: Published) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _whole(bounds: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Bounds as int64; none, and what no value reaches, is beyond `LIMIT`."""
+    return np.clip(bounds, -UNKNOWN, UNKNOWN).astype(np.int64)
+
+
+def _public_bounds(table: Published) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """What rounding and published intervals say: half a unit around each rounded value."""
-    low = np.full(table.shape, -np.inf)
-    high = np.full(table.shape, np.inf)
+    low = np.full(table.shape, -UNKNOWN)
+    high = np.full(table.shape, UNKNOWN)
     if table.rounding > 1:
         shown = ~table.suppressed
         low[shown] = table.value[shown] - table.rounding // 2
         high[shown] = table.value[shown] + table.rounding // 2
     if table.lower is not None:
-        low[table.suppressed] = table.lower[table.suppressed]
+        low[table.suppressed] = np.maximum(table.lower[table.suppressed], -UNKNOWN)
     if table.upper is not None:
-        high[table.suppressed] = table.upper[table.suppressed]
+        high[table.suppressed] = np.minimum(table.upper[table.suppressed], UNKNOWN)
     return low, high
 
 
@@ -136,8 +137,6 @@ def _relative(
             "an attacker who knows every value up to a percentage (relative=) can be tried only "
             "by the office: pass the original values, or state the bounds as lower= and upper="
         )
-    if not percent >= 0:
-        raise InputError(f"relative={percent} must be a percentage of at least 0")
     share = Fraction(str(percent)) / 100
     # |value| * share, rounded down and exact
     exact = np.abs(original).astype(object)

@@ -131,11 +131,6 @@ class LinearProgramme:
             None if bounded else self._exact_ray(),
         )
 
-    def within(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> None:
-        """Ask further questions within other bounds, which have to admit the centre."""
-        self.lower, self.upper = lower, upper
-        self._place(self._centre, self._coarse)
-
     def begin(self) -> Answer:
         """Any vertex, found from within, which is quicker than along the edges of large bodies."""
         nowhere = np.zeros(len(self.lower))

@@ -173,14 +173,18 @@ def packed(moves: Moves, apart: sparse.csr_array | None = None) -> Moves:
 
     Equations are linear, so the sum of two moves is one; and as no unknown is moved twice,
     all bounds hold as before. With equations `apart` moves that share one are in different
-    tables, so that they are told from each other again.
+    tables, too, so that they are told from each other again.
 
     >>> steps = sparse.csr_array(np.array([[1, -1, 0, 0], [0, 0, 2, -2], [0, 1, -1, 0]]))
     >>> packed(Moves(steps, np.ones(3, int))).steps.toarray().tolist()
     [[1, -1, 2, -2], [0, 1, -1, 0]]
     """
     steps = moves.steps
-    taken = steps if apart is None else sparse.csr_array(abs(steps) @ abs(apart).T)
+    taken = steps
+    if apart is not None:
+        alone = np.flatnonzero(np.diff(sparse.csc_array(apart).indptr) == 0)
+        both = abs(steps) @ abs(apart).T, steps[:, alone]
+        taken = sparse.csr_array(sparse.hstack(both, format="csr"))
     n = taken.shape[1]
     tables: dict[tuple[int, int], int] = {}
     # which tables move an unknown already, as bits

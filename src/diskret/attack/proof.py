@@ -27,9 +27,7 @@ def unmet(examination: Examination, targets: Targets) -> NDArray[np.bool_]:
     >>> unmet(found, Targets(low=np.array([1]), high=np.array([9]), width=np.array([1])))
     array([ True])
     """
-    low, high = examination.witness_lower, examination.witness_upper
-    reached = (low <= targets.low) & (high >= targets.high)
-    return ~(reached & (high - low >= targets.width))
+    return ~targets.reached(examination.witness_lower, examination.witness_upper)
 
 
 def recheck(

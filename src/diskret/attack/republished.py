@@ -45,11 +45,8 @@ class Setting:
     far: int
 
     def met(self, cell: NDArray[np.int64], reach: Reach) -> NDArray[np.bool_]:
-        """Which of some cells reach what is required of them; see `unmet`."""
-        low, high = reach
-        wanted = self.targets
-        reached = (low <= wanted.low[cell]) & (high >= wanted.high[cell])
-        return reached & (high - low >= wanted.width[cell])
+        """Which of some cells reach what is required of them."""
+        return self.targets.at(cell).reached(*reach)
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,8 +286,8 @@ class Alternatives:
             sides.append((moved[chosen], by[chosen, None]))
         for (these, up), (others, down) in (sides, sides[::-1]):
             for partner, fall in zip(others[:_PARTNERS], down[:_PARTNERS], strict=True):
-                weight = up / (up - fall)
-                first, second = (1 - weight) * these, weight * partner
+                # neither weight is 1 less the other one, which would lose its digits
+                first, second = -fall / (up - fall) * these, up / (up - fall) * partner
                 both = first + second
                 doubt = 1e-14 * (np.abs(first) + np.abs(second))
                 low[cells] = np.minimum(low[cells], (both + doubt).min(axis=0, initial=0))

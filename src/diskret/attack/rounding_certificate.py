@@ -24,6 +24,7 @@ from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Publication, Published
+from diskret.tables.add_up import leaf_mask
 from diskret.tables.from_cells import scaled_unit
 from diskret.tables.perturbed import stands_for
 from diskret.tables.requirements import Requirements
@@ -148,6 +149,14 @@ def _check_values(table: Published, original: NDArray[np.int64], perturbed: Pert
     )
 
 
+def _check_leaves(table: Published, original: NDArray[np.int64], base: int) -> None:
+    """Leaf combinations are what `stands_for` takes them for where small counts were rounded."""
+    value = table.value
+    right = np.where(original < base, (value == 0) | (value == base), value == original)
+    wrong = leaf_mask(table.dimensions) & ~table.empty & ~right
+    refuse_cells(table, wrong, "are neither true nor small counts that became 0 or the base")
+
+
 def _named(published: Published | Publication, cells: NDArray[np.int64]) -> str:
     return "; ".join(cell_name(published, int(cell)) for cell in cells[:_EXAMPLES])
 
@@ -179,6 +188,9 @@ def _attack(
     publication = Publication(tuple(stands_for(table, perturbed) for table in published))
     value = np.concatenate([array.ravel() for array in original])
     base = _base(published[0], perturbed)  # tables of other decimals are not attacked together
+    if perturbed.method == "small_counts":
+        for table, true in zip(published, original, strict=True):
+            _check_leaves(table, true, base)
     small = (np.abs(value) > 0) & (np.abs(value) < base)
     targets = _targets(value, small, publication.starts, requirements)
     examination = examine(publication, Attacker(), targets, progress, original=value)

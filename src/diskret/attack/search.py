@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from diskret.attack.exact import LIMIT, UNKNOWN, Point
 from diskret.attack.linear_programme import Answer, LinearProgramme
+from diskret.attack.solver import doubt
+from diskret.errors import ContradictionError
 
 #: Steps from a vertex to a simpler one, and faces on which to look for it.
 _STEPS = 10
@@ -163,7 +165,7 @@ class _Search:
                 break
             point = programme.whole_near(answer.vertex, {})
             if point is None:
-                point = programme.farthest_whole(0, 0, _NODES)
+                point = self._farthest_whole(programme, 0, 0)
             if point is None:
                 break
             self._keep(point)
@@ -172,6 +174,15 @@ class _Search:
         x = np.rint(answer.vertex)
         at_bounds = (x == self.programme.upper).astype(float) - (x == self.programme.lower)
         return at_bounds * (1 + self.random.random(self.size))
+
+    def _farthest_whole(self, programme: LinearProgramme, unknown: int, sign: int) -> Point | None:
+        """As of the programme; that there are no whole numbers contradicts counts alone."""
+        try:
+            return programme.farthest_whole(unknown, sign, _NODES)
+        except ContradictionError:
+            if self.whole:
+                raise
+            return None
 
     def _walk(self, programme: LinearProgramme) -> Answer:
         """From a random vertex to one with fewer broken numbers."""
@@ -197,7 +208,7 @@ class _Search:
         open_ = self.asked & np.isinf(self.finding.upper if sign > 0 else self.finding.lower)
         while (open_ & ~endless).any():
             answer = self.programme.farthest(sign * (open_ & ~endless).astype(float))
-            if answer.ray is None:
+            if answer.ray is None or not (open_ & ~endless & (sign * answer.ray > 0)).any():
                 break
             self._follow(answer.ray)
             endless |= sign * answer.ray > 0
@@ -251,7 +262,7 @@ class _Search:
         if answer.point is None:
             value = float(answer.vertex[unknown])
             near = round(value)
-            if abs(value - near) < 1e-6 * max(1, abs(near)):
+            if abs(value - near) <= doubt(answer.vertex[unknown]):
                 return float(near)
             return float(floor(value) if sign > 0 else ceil(value)) if self.whole else value
         numerator, denominator = int(answer.point.numerator[unknown]), answer.point.denominator
@@ -279,7 +290,7 @@ class _Search:
         """Branch and bound where points fall short of what is wanted and the bound does not."""
         for unknown, sign in product(np.flatnonzero(self.asked).tolist(), (1, -1)):
             if self._worth_trying(unknown, sign, wanted):
-                self._keep(self.programme.farthest_whole(unknown, sign, _NODES))
+                self._keep(self._farthest_whole(self.programme, unknown, sign))
 
     def _worth_trying(self, unknown: int, sign: int, wanted: Wanted) -> bool:
         """Whether a better point may exist on one side, and would be of use."""

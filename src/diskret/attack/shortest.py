@@ -18,7 +18,7 @@ _FAR = 2.0**20
 #: Vertices of these programmes are whole or have small denominators.
 _MULTIPLES = range(1, 61)
 #: Numerators up to here keep every sum and product below exact in 64 bits.
-_LARGEST = 2.0**46
+LARGEST = 2.0**46
 #: There is no move.
 _NONE = (Status.kInfeasible, Status.kUnboundedOrInfeasible)
 #: Weights below this are none.
@@ -167,7 +167,7 @@ class Shortest:
         """The same in fractions, if these keep everything and still go far enough."""
         for unit in _MULTIPLES:
             scaled = np.rint(moved * unit)
-            if np.abs(scaled).max(initial=0) > _LARGEST or not scaled.any():
+            if np.abs(scaled).max(initial=0) > LARGEST:
                 return None
             if np.abs(moved * unit - scaled).max() > 1e-3:
                 continue

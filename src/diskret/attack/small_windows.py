@@ -62,20 +62,32 @@ class Shown:
         Those for which that is excluded are not open.
         """
         at = slice(None) if among is None else among
+        rise, fall, narrow = self._lacking(at)
+        up, down = self.high[at] < self.upper[at], self.low[at] > self.lower[at]
+        return {1: rise | narrow & up, -1: fall | narrow & down}
+
+    def _lacking(
+        self, at: NDArray[np.int64] | slice
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which unknowns still have to rise, to fall and to be wider, as far as they can."""
         low, high, lower, upper = self.low[at], self.high[at], self.lower[at], self.upper[at]
         wanted, asked = self.wanted, self.asked[at]
-        narrow = asked & (high - low < wanted.width[at]) & (upper - lower >= wanted.width[at])
         rise = asked & (high < wanted.high[at]) & (upper >= wanted.high[at])
         fall = asked & (low > wanted.low[at]) & (lower <= wanted.low[at])
-        return {1: rise | narrow & (high < upper), -1: fall | narrow & (low > lower)}
+        narrow = asked & (high - low < wanted.width[at]) & (upper - lower >= wanted.width[at])
+        return rise, fall, narrow
 
     def goal(self, unknown: int, sign: int) -> float:
-        """The value that an open unknown has to reach on one side."""
+        """The value that an open unknown has to reach on one side, and no farther."""
+        rise, fall, narrow = (bool(of[0]) for of in self._lacking(np.array([unknown])))
+        width, goals = self.wanted.width[unknown], list[float]()
         if sign > 0:
-            room = self.low[unknown] + self.wanted.width[unknown]
-            return float(max(self.wanted.high[unknown], min(room, self.upper[unknown])))
-        room = self.high[unknown] - self.wanted.width[unknown]
-        return float(min(self.wanted.low[unknown], max(room, self.lower[unknown])))
+            goals += [self.wanted.high[unknown]] * rise
+            goals += [min(self.low[unknown] + width, self.upper[unknown])] * narrow
+            return float(max(goals))
+        goals += [self.wanted.low[unknown]] * fall
+        goals += [max(self.high[unknown] - width, self.lower[unknown])] * narrow
+        return float(min(goals))
 
     def at(self, unknowns: NDArray[np.int64], mine: NDArray[np.bool_]) -> Shown:
         """The same for some unknowns, only some of which matter, ``mine``."""

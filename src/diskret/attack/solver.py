@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.deadline import Deadline, out_of_time
@@ -43,6 +44,15 @@ class OutOfWork(ProofError):
 
     Work is counted in steps, so it ends at the same place on every computer.
     """
+
+
+def doubt(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the last digits of a computed value may be wrong by; computers differ in them.
+
+    >>> doubt(np.array([0.0, -1e9])).round(9).tolist()
+    [1e-06, 0.001001]
+    """
+    return 1e-6 + 1e-12 * np.abs(value)
 
 
 @cache

@@ -23,6 +23,8 @@ GROUP_DISCLOSURE = sentence("suppression.group disclosure")
 OF_RESTS = sentence("suppression.left beside a filter")
 #: Only groupings of one variable have common parts that an attack can know of.
 UNRELATED = sentence("suppression.unrelated variables")
+#: Left out where the attack was by somebody who knows that hidden counts are at least 1.
+ZEROS_UNKNOWN = sentence("suppression.zeros unknown")
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ def not_claimed(publication: Publication, scope: Scope, attacker: Attacker) -> T
     elif scope.rests:
         said.append(sentence("suppression.other rests"))
     if first.frequency and not attacker.zeros_known:
-        said.append(sentence("suppression.zeros unknown"))
+        said.append(ZEROS_UNKNOWN)
     return in_languages(said)
 
 

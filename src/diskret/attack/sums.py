@@ -69,11 +69,7 @@ def unmet_sums(
     examination: Examination, unsafe: UnsafeSums, original: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Which sums miss what is required of them, as far as witnesses show, ``(s,)``."""
-    wanted = sum_targets(unsafe, original)
-    low, high = shown(examination, unsafe.member)
-    with np.errstate(invalid="ignore"):
-        reached = (low <= wanted.low) & (high >= wanted.high) & (high - low >= wanted.width)
-    return ~reached
+    return ~sum_targets(unsafe, original).reached(*shown(examination, unsafe.member))
 
 
 # ── which sums are judged ───────────────────────────────────────────────────────────

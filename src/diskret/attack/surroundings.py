@@ -11,6 +11,7 @@ from scipy import sparse
 
 from diskret.attack.exact import UNKNOWN
 from diskret.attack.linear_programme import Answer, LinearProgramme
+from diskret.attack.solver import doubt
 from diskret.deadline import NEVER, Deadline
 from diskret.errors import ProofError
 from diskret.parallel import in_order
@@ -187,7 +188,7 @@ class _Ends:
         settled = 0
         for sign in (1, -1):
             value = sign * answer.vertex
-            reached = self.open[sign] & (value >= self.bound[sign] - _doubt(value))
+            reached = self.open[sign] & (value >= self.bound[sign] - doubt(value))
             self.open[sign] &= ~reached
             settled += int(reached.sum())
         return settled
@@ -217,11 +218,6 @@ class _Ends:
         if answer.bounded:
             end = sign * answer.vertex[unknown]
             whole = np.rint(end)
-            outwards = whole if abs(end - whole) <= _doubt(end) else np.ceil(end)
+            outwards = whole if abs(end - whole) <= doubt(end) else np.ceil(end)
             self.bound[sign][unknown] = min(self.bound[sign][unknown], outwards)
             self._see(answer)
-
-
-def _doubt(value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the last digits of the solver may be wrong by."""
-    return 1e-6 + 1e-12 * np.abs(value)

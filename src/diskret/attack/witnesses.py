@@ -113,7 +113,7 @@ class Witnesses:
         kept = [starts[i] for i in used.tolist()]
         return Witnesses(
             self.hidden,
-            np.stack([one.numerator for one in kept]) if kept else self.start,
+            np.stack([one.numerator for one in kept]) if kept else self.start[:0],
             np.array([one.denominator for one in kept], dtype=np.int64),
             place.astype(np.int64),
             sparse.csr_array(sparse.vstack([self.step, more], format="csr", dtype=np.int64)),
@@ -165,6 +165,8 @@ class Witnesses:
             return "a table starts from one that is not there"
         if np.any(self.unit < 1) or np.any(self.denominator % self.unit[self.of]):
             return "the denominator of a table is no multiple of that of its start"
+        if not self._each_once:
+            return "a table changes a value twice"
         factor = self.denominator // self.unit[self.of]
         told = (factor > 1) | (np.diff(self.step.indptr) > 0)
         largest = np.abs(self.start).max(axis=1, initial=0).tolist()
@@ -172,6 +174,15 @@ class Witnesses:
         if any(largest[of] * by >= _ROOM for of, by in pairs):
             return "the numbers of a table are too large"
         return ""
+
+    @property
+    def _each_once(self) -> bool:
+        """Whether no table changes a value twice: one of the changes would not count."""
+        if self.step.has_canonical_format:
+            return True
+        ordered = self.step.copy()
+        ordered.sort_indices()
+        return bool(ordered.has_canonical_format)
 
 
 def ends(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.cellkey.admissible import check_whole
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.keys.numbers import siphash
@@ -62,6 +63,7 @@ def as_likely(
     noise: NDArray[np.int64],
     probabilities: NDArray[np.float64],
     step: int,
+    reuse: int,
     modulus: int,
 ) -> Intervals:
     """Intervals in ascending order of the noise, as long as the probabilities say.
@@ -81,7 +83,7 @@ def as_likely(
         likely = np.flatnonzero(row)
         scaled = [Fraction(int(c), 10**DIGITS) for c in np.cumsum(row[likely])]
         rows.append((upper_bounds(scaled, modulus), noise[likely]))
-    return Intervals.of(counts, modulus, rows, step)
+    return Intervals.of(counts, modulus, rows, step, reuse)
 
 
 def upper_bounds(cumulative: list[Fraction], modulus: int) -> NDArray[np.uint64]:
@@ -110,6 +112,25 @@ def check_counts(counts: NDArray[np.int64]) -> None:
     if counts.ndim != 1 or not len(counts) or counts[0] != 0 or (np.diff(counts) <= 0).any():
         shown = ", ".join(str(c) for c in counts.ravel()[:5])
         raise InputError(f"rows must stand for ascending counts from 0 on, not {shown}, …")
+
+
+def check_reuse(counts: NDArray[np.int64], reuse: int) -> None:
+    """The last `reuse` rows, without that of 0, stand for counts one after the other."""
+    check_whole(reuse, "reuse", 1)
+    rows = len(counts)
+    if reuse >= max(rows, 2):
+        raise InputError(
+            f"{reuse} rows cannot be reused in turn; there are {rows - 1} besides that of 0"
+        )
+    if counts[-1] - counts[-reuse] != reuse - 1:
+        raise InputError(f"the last {reuse} rows leave out counts: reuse=1 is possible")
+
+
+def row_of(counts: NDArray[np.int64], reuse: int, count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The row of each count: the next one that is there, beyond the last the last ones in turn."""
+    last = counts[-1]
+    again = last - reuse + 1 + (count - last - 1) % reuse
+    return np.searchsorted(counts, np.where(count > last, again, count))
 
 
 def check_not_below_zero(count: int, noise: NDArray[np.int64], step: int = 1) -> None:

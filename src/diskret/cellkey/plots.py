@@ -90,4 +90,6 @@ def distributions(table: PerturbationTable, language: str) -> Figure:
 
 def _labels(table: PerturbationTable, words: Words) -> list[str]:
     labels = [str(count) for count in table.counts]
+    if table.reuse > 1:  # larger counts take several rows in turn
+        return labels
     return [*labels[:-1], words.said("more", count=labels[-1])]

@@ -22,6 +22,8 @@ from diskret.cellkey.intervals import (
     Intervals,
     as_likely,
     check_counts,
+    check_reuse,
+    row_of,
     rows_named,
     shuffled,
 )
@@ -66,26 +68,29 @@ class PerturbationTable:
     ----------
     counts
         What the rows stand for, ascending whole numbers, the first of them 0; shape ``(rows,)``,
-        int64. The last row stands for all larger counts, too. For magnitudes rows may leave
-        numbers out; what lies between two of them is interpolated.
+        int64. For magnitudes rows may leave numbers out; what lies between two of them is
+        interpolated.
     noise
         Admissible noise, ascending, in units of 1/`step`; shape ``(m,)``, int64.
     probabilities
         P(noise | row), rows sum up to 1, shape ``(rows, m)``, float64. The row of 0 has no noise.
     step
         Noise values are multiples of 1/`step`; 1 for counts.
+    reuse
+        Counts beyond the last row take the last so many rows in turn; 1: always the last.
 
     Raises
     ------
     InputError
         Rows are not ascending from 0, there are not as many probabilities as rows and noise
-        values, or these are none.
+        values, or these are none; or there are not so many rows without gaps to reuse.
     """
 
     counts: NDArray[np.int64]
     noise: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     step: int = 1
+    reuse: int = 1
 
     def __post_init__(self) -> None:
         kinds = {"counts": np.int64, "noise": np.int64, "probabilities": np.float64}
@@ -104,6 +109,7 @@ class PerturbationTable:
             raise InputError("probabilities must be numbers from 0 to 1")
         if self.probabilities[0, self.noise != 0].any():
             raise InputError("a count of 0 stays 0; its row must have no noise")
+        check_reuse(self.counts, self.reuse)
 
     @classmethod
     @reading
@@ -362,8 +368,8 @@ class PerturbationTable:
         return self.probabilities @ (self.noise / self.step) ** 2 - self.means**2
 
     def row(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Number of the row of each count; larger counts have the last one."""
-        return np.minimum(np.searchsorted(self.counts, count), len(self.counts) - 1)
+        """Number of the row of each count; larger counts take the last rows in turn."""
+        return row_of(self.counts, self.reuse, count)
 
     def probability(self, count: int, noise: float) -> float:
         """P(noise | count).
@@ -407,7 +413,7 @@ class PerturbationTable:
         """
         if order not in ("sorted", "shuffled"):
             raise InputError(f"order must be 'sorted' or 'shuffled', not {order!r}")
-        given = self.counts, self.noise, self.probabilities, self.step
+        given = self.counts, self.noise, self.probabilities, self.step, self.reuse
         found = Lookup(*as_likely(*given, modulus))
         return found if order == "sorted" else found.shuffled(seed)
 
@@ -488,13 +494,7 @@ class Lookup:
             )
         if self.noise[0].any():
             raise InputError("a count of 0 stays 0; its row must have no noise")
-        if not 1 <= self.reuse < max(rows, 2):
-            raise InputError(
-                f"{self.reuse} rows cannot be reused in turn; there are {rows - 1} besides that of "
-                "0"
-            )
-        if self.reuse > 1 and self.counts[-1] - self.counts[-self.reuse] != self.reuse - 1:
-            raise InputError(f"the last {self.reuse} rows leave out counts: reuse=1 is possible")
+        check_reuse(self.counts, self.reuse)
 
     @classmethod
     def from_cumulative(
@@ -645,7 +645,7 @@ class Lookup:
             Counts are negative, or keys belong to another modulus; says how many.
         """
         self._check(count, key)
-        row = self._row(count).astype(np.uint64)
+        row = row_of(self.counts, self.reuse, count).astype(np.uint64)
         modulus = np.uint64(self.modulus)
         # one search for all rows: the bounds of row r lie from r · modulus to (r + 1) · modulus
         starts = np.arange(len(self.counts), dtype=np.uint64) * modulus
@@ -667,7 +667,7 @@ class Lookup:
         total = np.zeros((len(self.counts), len(noise)), dtype=np.uint64)
         rows = np.broadcast_to(np.arange(len(self.counts))[:, None], self.noise.shape)
         np.add.at(total, (rows, np.searchsorted(noise, self.noise)), widths)
-        return PerturbationTable(self.counts, noise, total / self.modulus, self.step)
+        return PerturbationTable(self.counts, noise, total / self.modulus, self.step, self.reuse)
 
     def shuffled(self, seed: int | None = None) -> Lookup:
         """The same probabilities, with intervals in an order that tells nothing of the noise.
@@ -693,11 +693,6 @@ class Lookup:
     @property
     def _intervals(self) -> Intervals:
         return Intervals(self.counts, self.modulus, self.bounds, self.noise, self.step, self.reuse)
-
-    def _row(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
-        last = self.counts[-1]
-        beyond = last - self.reuse + 1 + (count - last - 1) % self.reuse
-        return np.searchsorted(self.counts, np.where(count > last, beyond, count))
 
     def _check(self, count: NDArray[np.int64], key: NDArray[np.uint64]) -> None:
         if np.shape(count) != np.shape(key):

@@ -58,7 +58,7 @@ def protect(
 
         from diskret.cli.progress import progress_bars
         from diskret.jobs.editions import kept_by
-        from diskret.jobs.programme import is_programme
+        from diskret.jobs.programme_file import is_programme
         from diskret.jobs.read import read_job
         from diskret.jobs.run import run_job
 
@@ -89,7 +89,8 @@ def show_kept(kept: Iterable[tuple[str, Kept]], language: Language) -> None:
 def _programme(file: Path, folder: Path | None, language: Language) -> None:
     from diskret.cli.progress import progress_bars
     from diskret.jobs.editions import kept_by
-    from diskret.jobs.programme import read_programme, run_programme
+    from diskret.jobs.programme import run_programme
+    from diskret.jobs.programme_file import read_programme
 
     programme = read_programme(file)
     with progress_bars(language=language) as progress:

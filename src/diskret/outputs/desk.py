@@ -24,7 +24,7 @@ from diskret.outputs.profile import Profile
 from diskret.publish.bundle import CHECKSUMS
 from diskret.publish.staging import target_of
 from diskret.publish.store import log, store
-from diskret.publish.store.database import Connection
+from diskret.publish.store.connection import Connection
 from diskret.publish.store.log import Kept, Logged
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from diskret.errors import JobError
-from diskret.jobs.programme import read_programme
+from diskret.jobs.programme_file import read_programme
 from diskret.jobs.text_files import TextFile, write_files
 from diskret.plan.options import PUBLICATION
 from diskret.plan.page import PAGE, plan_page

@@ -11,7 +11,7 @@ import diskret.unrepeatable as unrepeatable
 from diskret.errors import InputError
 from diskret.io.from_json import parse_json
 from diskret.publish.store import log, store
-from diskret.publish.store.database import Connection
+from diskret.publish.store.connection import Connection
 from diskret.publish.store.log import REMOTE, Kept, Logged
 from diskret.publish.store.store import Store
 from diskret.remote.registered import Access, DataSet, access_of, data_of

@@ -330,20 +330,18 @@ class Run:
         seed = int(self.draws(number, first + 1).integers(1 << 62))
         rows_now = self.values, self.count, self.cap
         now = self.problem.minimum, self.laid.maps, self.state
-        price = costs.slope, costs.against, costs.energy, costs.growth, heat
+        price = costs.slope, costs.energy, costs.growth, heat
         sums = self.laid.sums.maps, self.off, costs.sums
-        near = _WINDOW, _PARTNERS_NEW if self.rates[3] else _PARTNERS
+        near = _PARTNERS_NEW if self.rates[3] else _PARTNERS
         space = room.index, room.moves, room.limits, tried[part]
         return int(
-            _kernels().propose(
-                rows, *rows_now, *now, *price, *sums, *near, self.rates, seed, *space
-            )
+            _kernels().propose(rows, *rows_now, *now, *price, *sums, near, self.rates, seed, *space)
         )
 
     def _carry_out(self, part: int, found: int, costs: Potential, done: NDArray[np.int64]) -> None:
         room = self.room[part]
         now = self.values, self.count, self.problem.minimum, self.laid.maps, self.state
-        price = costs.slope, costs.against, costs.energy, costs.growth
+        price = costs.slope, costs.energy, costs.growth
         sums = self.laid.sums.maps, self.off, costs.sums
         _kernels().carry_out(found, room.moves, room.limits, *now, *price, *sums, done)
 
@@ -368,7 +366,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class _Room:
-    """Space for the cells of a block of rows, and for the changes that are proposed there."""
+    """Space for a block of rows: see `diskret.safe.search_kernels.propose`."""
 
     index: NDArray[np.int32]
     moves: NDArray[np.int64]
@@ -378,7 +376,7 @@ class _Room:
     def of(cls, rows: int, tables: int) -> _Room:
         most = rows * (2 * _PARTNERS_NEW + 1)
         return cls(
-            np.empty((rows, tables), dtype=np.int32),
+            np.empty((3, _WINDOW + 1, tables), dtype=np.int32),
             np.empty((most, 4), dtype=np.int64),
             np.empty(most),
         )
@@ -402,16 +400,9 @@ def mixed(
     """Places of rows sorted by the groups in a drawn order, those of many tables rather first."""
     width = laid.maps.width
     drawn = np.argsort(draws.exponential(size=len(width)) / np.maximum(laid.weight, 1))
-    key = np.zeros(len(rows), dtype=np.uint64)
-    room = 64
-    for g in drawn.tolist():
-        bits = int(width[g] - 1).bit_length()
-        if bits > room:
-            break
-        key <<= np.uint64(bits)
-        key |= values[:, g][rows]
-        room -= bits
-    return np.argsort(key, kind="stable")
+    bits = np.array([int(width[g] - 1).bit_length() for g in drawn], dtype=np.int64)
+    fit = np.cumsum(bits) <= 64
+    return _place_kernels().sort_rows(rows, values, drawn[fit], bits[fit])
 
 
 def _kernels():  # pyright: ignore[reportUnknownParameterType]

@@ -17,16 +17,15 @@ from diskret.safe.sums import SumPrices
 class Potential:
     """Costs of deviations for each state of a cell; see `diskret.safe.layout.Layout.rest`.
 
-    `slope`: parts of what a change of the deviation costs, ``(states, 4)``: factors of e, of
-        e², and of `growth` at e and at -e. Whole numbers, so that no sum depends on its order.
-    `against`: the same for a change by -e.
+    `slope`: parts of what a change of the deviation costs, ``(states, 4)``, int32: factors of e,
+        of e² and of `growth` at e, and the sum of this one and of that of `growth` at -e. Whole
+        numbers, so that no sum depends on its order.
     `energy`: the cost itself, ``(states,)``, int32.
     `growth`: ``exp(s · e) - 1`` for e from -far to far, ``(2 · far + 1,)``.
     `sums`: costs of cells that are sums.
     """
 
-    slope: NDArray[np.float64]
-    against: NDArray[np.float64]
+    slope: NDArray[np.int32]
     energy: NDArray[np.int32]
     growth: NDArray[np.float64]
     sums: SumPrices
@@ -60,10 +59,10 @@ def potential(
         shapes = [_raised(kind, unit, margin, raised) for kind in laid.kinds]
         blocks += [_costs(laid.half, shape, unit, far) for shape in shapes]
     slope, energy = zip(*blocks, strict=True)
-    slopes = np.clip(np.rint(np.concatenate(slope) * SCALE), -NEVER, NEVER)
+    slopes = np.clip(np.rint(np.concatenate(slope) * SCALE), -NEVER, NEVER).astype(np.int32)
+    slopes[:, 3] += slopes[:, 2]
     return Potential(
         slopes,
-        slopes[:, [0, 1, 3, 2]] * [-1, 1, 1, 1],
         np.rint(np.concatenate(energy)).astype(np.int32),
         np.exp(STEEP * np.arange(-far, far + 1) / unit) - 1,
         laid.sums.prices(unit, wall, margin),

@@ -8,13 +8,19 @@ from __future__ import annotations
 import numpy as np
 
 from diskret.kernel import kernel
-from diskret.safe.place_kernels import nearest, place
+from diskret.safe.cost_kernels import (
+    cost_exchanged,
+    cost_of,
+    parts_alone,
+    parts_apart,
+    parts_looked_up,
+)
+from diskret.safe.place_kernels import nearest, place, place_next
 from diskret.safe.sums_kernels import sum_alone, sum_exchanged, sum_handed, sum_place
 
 _UNIT = 1.0 / 9007199254740992.0
 #: Changes that cost so many times the temperature are not drawn at all.
 _HOPELESS = 40.0
-_NEVER = 1e30
 
 
 @kernel
@@ -74,71 +80,6 @@ def _drawn(random):
 
 
 @kernel
-def _alone(one, state, slope):
-    """Powers of the deviations of a combination's cells, summed up."""
-    linear, square, up, down = 0.0, 0.0, 0.0, 0.0
-    for t in range(len(one)):
-        s = np.uintp(state[np.uintp(one[t])])
-        linear += slope[s, 0]
-        square += slope[s, 1]
-        up += slope[s, 2]
-        down += slope[s, 3]
-    return linear, square, up, down
-
-
-@kernel
-def _apart(one, two, state, slope, against, unlike):
-    """The same for the cells that two combinations do not share; those of `two` count less.
-
-    unlike: space for their tables. Whether a cell is shared cannot be foretold, and a wrong guess
-    takes a processor longer than a list.
-    """
-    n = 0
-    for t in range(len(one)):
-        unlike[np.uintp(n)] = t
-        n += one[t] != two[t]
-    linear, square, up, down = 0.0, 0.0, 0.0, 0.0
-    for p in range(n):
-        t = np.uintp(unlike[np.uintp(p)])
-        s, u = np.uintp(state[np.uintp(one[t])]), np.uintp(state[np.uintp(two[t])])
-        linear += slope[s, 0] + against[u, 0]
-        square += slope[s, 1] + against[u, 1]
-        up += slope[s, 2] + against[u, 2]
-        down += slope[s, 3] + against[u, 3]
-    return linear, square, up, down
-
-
-@kernel
-def _cost(sums, e, growth):
-    """What it costs to add e to the deviations that were summed up."""
-    far = len(growth) // 2
-    return sums[0] * e + sums[1] * e * e + sums[2] * growth[far + e] + sums[3] * growth[far - e]
-
-
-@kernel
-def _exchanged(one, two, a, b, g, v, z, maps, state, energy):
-    """What it costs if two combinations exchange their values v and z of group g."""
-    first = maps.first[g]
-    size = maps.first[g + 1] - first
-    kv, kz = maps.key_first[g] + v * size, maps.key_first[g] + z * size
-    cost = 0
-    for p in range(size):
-        t = maps.tables[first + p]
-        move = maps.key[kz + p] - maps.key[kv + p]
-        from_one, from_two = one[t], two[t]
-        to_one, to_two = from_one + move, from_two - move
-        s, u = state[from_one], state[from_two]
-        if to_one == from_two:
-            if a != b:
-                cost += energy[s - a + b] - energy[s] + energy[u + a - b] - energy[u]
-        else:
-            x, y = state[to_one], state[to_two]
-            cost += energy[s - a] - energy[s] + energy[x + a] - energy[x]
-            cost += energy[u - b] - energy[u] + energy[y + b] - energy[y]
-    return cost
-
-
-@kernel
 def _occurs(row, g, value, values, maps):
     """Whether a value goes together with each other value of a combination."""
     for h in range(len(maps.width)):
@@ -167,32 +108,34 @@ def _handed(
 ):
     """How many records the second row hands to the first, drawn by their costs; and the cost.
 
-    costs: space for what each number costs, and how often it is drawn.
+    costs: space for the numbers, what each costs, and how often it is drawn.
     """
-    far = len(growth) // 2
+    far, several = len(growth) // 2, cell.shape[1]
     lowest, highest = max(-far, -a), min(far, b)
-    least = 0.0
+    least, n = 0.0, 0
     for e in range(lowest, highest + 1):
         x, y = a + e, b - e
-        rare = (0 < x < minimum) or (0 < y < minimum)
-        if e == 0:
-            cost = 0.0
-        elif rare or x > max(most_a, a) or y > max(most_b, b):
-            cost = _NEVER
-        else:
-            cost = _cost(apart, e, growth)
-            cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
-        costs[0, e - lowest] = cost
+        cost = 0.0
+        if e != 0:
+            if (0 < x < minimum) or (0 < y < minimum):
+                continue
+            if x > max(most_a, a) or y > max(most_b, b):
+                continue
+            cost = cost_of(apart, e, growth)
+            if several:
+                cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
+        costs[0, n], costs[1, n] = e, cost
         least = min(least, cost)
+        n += 1
     total = 0.0
-    for k in range(highest - lowest + 1):
-        costs[1, k] = _chance(costs[0, k] - least, heat)
-        total += costs[1, k]
+    for k in range(n):
+        costs[2, k] = _chance(costs[1, k] - least, heat)
+        total += costs[2, k]
     draw *= total
-    for k in range(highest - lowest + 1):
-        draw -= costs[1, k]
+    for k in range(n):
+        draw -= costs[2, k]
         if draw < 0:
-            return k + lowest, costs[0, k]
+            return np.int64(costs[0, k]), costs[1, k]
     return 0, 0.0
 
 
@@ -214,14 +157,12 @@ def propose(
     maps,
     state,
     slope,
-    against,
     energy,
     growth,
     heat,
     sums,
     off,
     prices,
-    window,
     partners,
     rates,
     seed,
@@ -232,28 +173,44 @@ def propose(
 ):
     """Changes that seem worth while, of rows that lie near each other; nothing is changed.
 
-    A row is changed alone, or with those `partners` of the next `window` rows that lie nearest.
+    A row is changed alone, or with those `partners` of the next rows that lie nearest. index: space
+    for these rows, which tells how many of the next are looked at: their cells, and what
+    `parts_alone` tells by table.
     moves: row, partner, group (-1: records), amount. A row that is its own partner changes alone.
     """
     groups = len(maps.width)
     far = len(growth) // 2
-    differ = np.empty(groups, dtype=np.int64)
-    unlike = np.empty(len(maps.base) + 1, dtype=np.int32)
-    costs = np.empty((2, 2 * far + 1), dtype=np.float64)
+    differ = np.empty(groups + 1, dtype=np.int64)
+    costs = np.empty((3, 2 * far + 1), dtype=np.float64)
     several = len(sums.base)
     cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
     random = _seeded(seed)
     found = 0
-    own, weight = np.empty((len(rows), groups), dtype=np.int32), np.empty(groups, dtype=np.int32)
+    own, weight = np.empty((groups, len(rows)), values.dtype), np.empty(groups, dtype=np.int32)
     near, away = np.empty(partners, dtype=np.int64), np.empty(partners, dtype=np.int32)
+    around = index.shape[1]
+    distance = np.empty(around - 1, dtype=np.int32)
+    cells, square, wall = index[0], index[1], index[2]
+    parts = np.empty((around, 4), dtype=np.float64)
     for g in range(groups):
         weight[g] = maps.first[g + 1] - maps.first[g] + sums.first[g + 1] - sums.first[g]
     for i in range(len(rows)):
-        place(rows[i], values, maps, index[i])
         for g in range(groups):
-            own[i, g] = values[rows[i], g]
+            own[g, i] = values[rows[i], g]
+    known = 0
     for i in range(len(rows)):
-        r, one = rows[i], index[i]
+        while known < min(i + around, len(rows)):
+            at = known % around
+            if known:
+                cells[at] = cells[(known - 1) % around]
+                place_next(rows[known], rows[known - 1], values, maps, cells[at])
+            else:
+                place(rows[known], values, maps, cells[at])
+            alone = parts_alone(cells[at], state, slope, square[at], wall[at])
+            parts[at, 0], parts[at, 1], parts[at, 2], parts[at, 3] = alone
+            known += 1
+        here = i % around
+        r, one = rows[i], cells[here]
         a = count[r]
         random = _step(random)
         if a >= minimum and _drawn(random) < rates[0]:
@@ -263,33 +220,33 @@ def propose(
             if a + e < minimum:
                 e = -a
             if e >= -far and a + e <= max(cap[r], a):
-                cost = _cost(_alone(one, state, slope), e, growth)
+                cost = cost_of(parts[here], e, growth)
                 if several:
                     sum_place(r, -1, 0, values, sums, cell[0], amount[0])
                     cost += sum_alone(cell[0], amount[0], e, off, prices)
                 random = _step(random)
                 if _worth(cost, heat, _drawn(random)):
                     found = _noted(found, r, r, -1, e, cost, moves, limits)
-        for w in range(nearest(i, own, weight, window, near, away)):
-            q, two = rows[near[w]], index[near[w]]
+        for w in range(nearest(i, own, weight, distance, near, away)):
+            there = near[w] % around
+            q, two = rows[near[w]], cells[there]
             b = count[q]
             if a + b == 0:
                 continue
             if 0 < a <= far and 0 < b <= far and rates[3] > 0:
                 n = 0
                 for g in range(groups):
-                    if values[r, g] != values[q, g]:
-                        differ[n] = g
-                        n += 1
+                    differ[np.uintp(n)] = g
+                    n += values[r, g] != values[q, g]
                 if n > 1:
                     random = _step(random)
                     g = differ[np.int64((random >> np.uint64(20)) % np.uint64(n))]
                     v, z = values[r, g], values[q, g]
                     tried[3] += 1
-                    cost = float(_exchanged(one, two, a, b, g, v, z, maps, state, energy))
+                    cost = float(cost_exchanged(one, two, a, b, g, v, z, maps, state, energy))
                     if several:
-                        here = sums, off, prices, cell, amount
-                        cost += sum_exchanged(r, q, a, b, g, values, *here)
+                        of = sums, off, prices, cell, amount
+                        cost += sum_exchanged(r, q, a, b, g, values, *of)
                     random = _step(random)
                     if _worth(cost, heat, _drawn(random)):
                         if _occurs(r, g, z, values, maps) and _occurs(q, g, v, values, maps):
@@ -298,7 +255,7 @@ def propose(
             random = _step(random)
             if a > 0 and b > 0 and _drawn(random) >= rates[kind]:  # else drawn for the sweep
                 continue
-            apart = _apart(one, two, state, slope, against, unlike)
+            apart = parts_apart(one, two, parts[here], parts[there], square[here], wall[here])
             if apart[1] == 0 and not several:  # they share all cells
                 continue
             if several:
@@ -307,9 +264,9 @@ def propose(
             tried[kind] += 1
             random = _step(random)
             most = cap[r], cap[q]
-            here = cell, amount, off, prices
+            of = cell, amount, off, prices
             draw = _drawn(random)
-            e, cost = _handed(apart, a, b, *most, minimum, growth, *here, heat, draw, costs)
+            e, cost = _handed(apart, a, b, *most, minimum, growth, *of, heat, draw, costs)
             if e != 0:
                 found = _noted(found, r, q, -1, e, cost, moves, limits)
     return found
@@ -332,7 +289,6 @@ def carry_out(
     maps,
     state,
     slope,
-    against,
     energy,
     growth,
     sums,
@@ -343,22 +299,33 @@ def carry_out(
     """Carry out proposed changes one after the other, if they still cost no more."""
     tables = len(maps.base)
     far = len(growth) // 2
-    one = np.empty(tables, dtype=np.int32)
-    two = np.empty(tables, dtype=np.int32)
+    one, two = np.empty(tables, dtype=np.int32), np.empty(tables, dtype=np.int32)
+    square, wall = np.empty(tables, dtype=np.int32), np.empty(tables, dtype=np.int32)
     unlike = np.empty(tables + 1, dtype=np.int32)
     several = len(sums.base)
     cell, amount = np.empty((4, several), dtype=np.int64), np.empty((4, several), dtype=np.int64)
+    placed = -1  # the row whose cells `one` holds
     for i in range(found):
         r, q, g, e = moves[i, 0], moves[i, 1], moves[i, 2], moves[i, 3]
         a, b = count[r], count[q]
-        place(r, values, maps, one)
-        place(q, values, maps, two)
-        sum_place(r, -1, 0, values, sums, cell[0], amount[0])
-        sum_place(q, -1, 0, values, sums, cell[1], amount[1])
+        if g >= 0:
+            fits = values[r, g] != values[q, g] and 0 < a <= far and 0 < b <= far
+        else:
+            fits = _fits(a + e, minimum) and (r == q or _fits(b - e, minimum))
+        if not fits:
+            continue
+        if placed < 0:
+            place(r, values, maps, one)
+        else:
+            place_next(r, placed, values, maps, one)
+        placed = r
+        two[:] = one
+        place_next(q, r, values, maps, two)
+        if several:
+            sum_place(r, -1, 0, values, sums, cell[0], amount[0])
+            sum_place(q, -1, 0, values, sums, cell[1], amount[1])
         if r == q:
-            if not _fits(a + e, minimum):
-                continue
-            cost = _cost(_alone(one, state, slope), e, growth)
+            cost = cost_of(parts_alone(one, state, slope, square, wall), e, growth)
             if cost + sum_alone(cell[0], amount[0], e, off, prices) > limits[i]:
                 continue
             done[0] += 1
@@ -368,15 +335,15 @@ def carry_out(
             for s in range(several):
                 off[cell[0, s]] += e * amount[0, s]
         elif g < 0:
-            if not (_fits(a + e, minimum) and _fits(b - e, minimum)):
-                continue
-            cost = _cost(_apart(one, two, state, slope, against, unlike), e, growth)
+            apart, n = parts_looked_up(one, two, state, slope, unlike)
+            cost = cost_of(apart, e, growth)
             cost += sum_handed(cell[0], amount[0], cell[1], amount[1], e, off, prices)
             if cost > limits[i]:
                 continue
             done[1 if e * e < minimum * minimum else 2] += 1
             count[r], count[q] = a + e, b - e
-            for t in range(tables):
+            for p in range(n):
+                t = np.uintp(unlike[np.uintp(p)])
                 state[np.uintp(one[t])] += e
                 state[np.uintp(two[t])] -= e
             for s in range(several):
@@ -384,9 +351,7 @@ def carry_out(
                 off[cell[1, s]] -= e * amount[1, s]
         else:
             v, z = values[r, g], values[q, g]
-            if v == z or not (0 < a <= far and 0 < b <= far):
-                continue
-            cost = _exchanged(one, two, a, b, g, v, z, maps, state, energy)
+            cost = cost_exchanged(one, two, a, b, g, v, z, maps, state, energy)
             cost += sum_exchanged(r, q, a, b, g, values, sums, off, prices, cell, amount)
             if cost > limits[i]:
                 continue
@@ -394,6 +359,7 @@ def carry_out(
                 continue
             done[3] += 1
             values[r, g], values[q, g] = z, v
+            placed = -1
             first = maps.first[g]
             size = maps.first[g + 1] - first
             kv, kz = maps.key_first[g] + v * size, maps.key_first[g] + z * size

@@ -11,8 +11,8 @@ from diskret.cellkey import PerturbationTable
 from diskret.errors import InputError
 from diskret.jobs.noise import DESIGN, designed_of
 from diskret.jobs.read import read_hierarchy, read_records
+from diskret.jobs.rules import read_rules
 from diskret.jobs.schema import Section, open_job
-from diskret.jobs.tables import read_rules
 from diskret.jobs.values import DatabaseRecords
 from diskret.rules import BY_NAME
 from diskret.serve.data import DataSet

@@ -18,7 +18,8 @@ from diskret.errors import VerificationError
 from diskret.io.from_json import parse_json
 from diskret.keys import SecretKeys
 from diskret.publish.store import log, store
-from diskret.publish.store.database import Connection, Line
+from diskret.publish.store.connection import Connection
+from diskret.publish.store.database import Line
 from diskret.publish.store.log import SERVE, Kept, Logged
 from diskret.serve import archive
 from diskret.serve.question import Family

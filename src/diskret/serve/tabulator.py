@@ -18,7 +18,7 @@ from diskret.errors import DiskretError, InputError
 from diskret.io import Source, source
 from diskret.keys import SecretKeys
 from diskret.protect.tabulate import engine_of
-from diskret.publish.store.database import Busy, Full
+from diskret.publish.store.connection import Busy, Full
 from diskret.serve.allowance import Allowance
 from diskret.serve.answers import Answer, Memory, Refused, Shown, answer_of, is_sparse
 from diskret.serve.certainty import Resistance, resistance

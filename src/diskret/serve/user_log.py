@@ -13,7 +13,8 @@ from diskret.errors import DiskretError
 from diskret.io.from_json import parse_json
 from diskret.keys import SecretKeys
 from diskret.publish.store import log, store
-from diskret.publish.store.database import Connection, Line
+from diskret.publish.store.connection import Connection
+from diskret.publish.store.database import Line
 from diskret.publish.store.log import USERS
 from diskret.serve.user_file import Known, known_of
 

@@ -104,7 +104,7 @@ def union_table_of_parts(
         said: all. A code that occurs nowhere has no records.
     meaning
         Variable → code → the finest codes that it stands for, as
-        `diskret.tables.meanings.base_codes` finds them, where `parts` name codes that are
+        `diskret.tables.base_codes.base_codes` finds them, where `parts` name codes that are
         finer than those of this table.
 
     Returns

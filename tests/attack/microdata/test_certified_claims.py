@@ -31,16 +31,17 @@ FILE = pa.table(
 )
 WEIGHT = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0, 5.0, 5.0])
 HOUSEHOLD = ["a", "a", "b", "b", "c", None, "d", None]
+PLAIN = {"weight": None, "household": None}
 
 
-def certified(claim, table=FILE, **given):
+def certified(claim, table=FILE, keys=KEYS, **given):
     given = {"weight": WEIGHT, "household": HOUSEHOLD, "sensitive": ["ill"], **given}
-    return certify("persons", table, KEYS, claim, **given)
+    return certify("persons", table, keys, claim, **given)
 
 
-def holds(claim, table=FILE, **given):
+def holds(claim, table=FILE, keys=KEYS, **given):
     try:
-        certified(claim, table, **given)
+        certified(claim, table, keys, **given)
     except ProofError:
         return False
     return True
@@ -325,10 +326,166 @@ def test_public_part_names_no_threshold_and_no_parameter():
 
 def test_numbers_of_numpy_are_numbers():
     made = certified([C.KAnonymity(np.int64(3)), C.RiskBelow(np.float32(0.05))])
-    assert json.loads(json.dumps(made.internal()))["claims"][0]["k"] == 3
+    assert json.loads(json.dumps(made.internal()))["claims"][0]["claimed"]["k"] == 3
     assert made.public()["shown"]["k"] == 3
     with pytest.raises(InputError, match="whole number"):
         C.KAnonymity(float("nan"))
+
+
+POPULATION = pa.table(
+    {"sex": ["m", "f", "f", "f"], "job": ["baker", "smith", "clerk", "clerk"], "n": [1200, 4, 7, 8]}
+)
+MODEL = {"models": {"wildcard": leaving.Modelled(np.full(8, 0.2), 1.25)}}
+WITHOUT = {"weight": None}  # one in three, and one in five for whom a gap agrees with everybody
+
+
+@pytest.mark.parametrize(
+    ("given", "holding", "counted", "failing", "refused"),
+    [
+        # the gap agrees with all five women, who are two, one and two if missing is a value
+        ({}, C.KAnonymity(3), "for 8 records: at least 3 agree. Without missing values of other "
+         "records, 4 of them agree with fewer than 3.",
+         C.KAnonymity(4), "7 of 8 records agree in sex, job with fewer than 4 records, themselves"),
+        ({}, C.KAnonymity(3, size=1), "8 records: at least 3 agree. Without missing values of "
+         "other records, 4 of them agree with fewer than 3.",
+         C.KAnonymity(4, size=1), "7 of 8 records agree in some 1 of sex, job with fewer than 4"),
+        ({}, C.KAnonymity(3, keys="sex"), "at least 3 agree. Without missing values of other "
+         "records, 0 of them",
+         C.KAnonymity(4, keys="sex"), "3 of 8 records agree in sex with fewer than 4 records"),
+        # two smiths have four persons, two clerks fifteen
+        ({}, C.KMap(4, POPULATION, "n"), "8 records: at least 4 persons of the population.",
+         C.KMap(5, POPULATION, "n"), "2 of 8 records agree in sex, job with fewer than 5 persons "
+         "of the population, e.g. rows 4, 5; suppress"),
+        (WITHOUT, C.RiskBelow(0.334), "the largest risk is 0.3333; 0.334 is allowed.",
+         C.RiskBelow(0.33), "7 of 8 records have a risk above 0.33, up to 0.3333, e.g. rows 1, 2"),
+        # two of three: a household of two
+        (WITHOUT, C.RiskBelow(0.6, household=True), "risk of households is 0.5556; 0.6 is allowed.",
+         C.RiskBelow(0.5, household=True), "4 of 8 records have a risk of their household above "
+         "0.5, up to 0.5556, e.g. rows 1, 2, 3;"),
+        (WITHOUT, C.ExpectedBelow(0.32), "2.533 are expected to be recognised, a rate of 0.3167; "
+         "0.32 is allowed.",
+         C.ExpectedBelow(0.31), "2.533 of 8 records are expected to be recognised, a rate of "
+         "0.3167 and not at most 0.31"),
+        (MODEL, C.RiskBelow(0.2), "risk is 0.2; 0.2 is allowed. For each record that is the "
+         "larger of two estimates, at most 0.04637 by the weights alone and 0.2 by a log-linear",
+         C.RiskBelow(0.19), "8 of 8 records have a risk above 0.19, up to 0.2, "),
+        (MODEL, C.ExpectedBelow(0.2), "1.6 are expected to be recognised, a rate of 0.2; 0.2 is "
+         "allowed.",
+         C.ExpectedBelow(0.19), "1.6 of 8 records are expected to be recognised, a rate of 0.2 "),
+        ({}, C.LDiversity(2), "l-diversity (distinct; l = 2) was counted again for 8 records and "
+         "ill.",
+         C.LDiversity(3), "5 of 8 records break l-diversity (distinct; l = 3) of ill, e.g. rows "),
+        ({}, C.LDiversity(2, kind="recursive", c=3), "(recursive; c = 3; l = 2)",
+         C.LDiversity(2, kind="recursive", c=0.5), "8 of 8 records break l-diversity (recursive; "
+         "c = 0.5; l = 2) of ill"),
+        ({}, C.TCloseness(0.5), "t-closeness (t = 0.5) was counted",
+         C.TCloseness(0.1), "6 of 8 records break t-closeness (t = 0.1) of ill"),
+        ({}, C.AlphaK(0.7, 3), "(α; k)-anonymity (α = 0.7; k = 3) was counted",
+         C.AlphaK(0.5, 3), "5 of 8 records break (α; k)-anonymity (α = 0.5; k = 3) of ill"),
+        ({}, C.BetaLikeness(2, enhanced=False), "β-likeness (basic; β = 2) was counted",
+         C.BetaLikeness(0.1), "8 of 8 records break β-likeness (enhanced; β = 0.1) of ill"),
+        ({"sensitive": ["sex"]}, C.DeltaDisclosure(2, "income"), None,
+         C.DeltaDisclosure(0.5), "8 of 8 records break δ-disclosure privacy (δ = 0.5) of sex"),
+    ],
+)  # fmt: skip
+def test_the_office_reads_what_was_counted_or_what_fails(given, holding, counted, failing, refused):
+    if counted:
+        (said,) = certified(holding, **given).checked
+        assert counted in said.en and said.de != said.en
+    with pytest.raises(ProofError) as told:
+        certified(failing, **given)
+    assert f"file 'persons': {refused}" in str(told.value)
+    assert str(told.value).endswith(("claim a smaller k", "allow more", "claim less"))
+
+
+def test_the_office_reads_on_which_estimates_a_risk_rests():
+    """Of ten records one is alone, with a weight of 4."""
+    file = pa.table({"k": ["a"] * 9 + ["b"]})
+    weight = np.array([100.0] * 9 + [4.0])
+    model = leaving.Modelled(np.array([0.001] * 9 + [0.75]), 0.6)
+    asked = [C.RiskBelow(1), C.ExpectedBelow(1)]
+
+    def said(**given):
+        return [one.en for one in certify("f", file, ["k"], asked, **given).checked]
+
+    alone = float(risk_of(1, 4))
+    of_all = alone + 9 * risk_of(9, 900)
+    for options, risks, expected in (
+        ({}, ["is 1; 1 is allowed."], ["2 are expected"]),
+        (
+            {"weight": weight},
+            [f"is {alone:.4g};", "on the weights alone"],
+            [f"{of_all:.4g} are expected", "0.25 of 1 sample uniques", "on the weights alone"],
+        ),
+        (
+            {"weight": weight, "models": {"wildcard": model}},
+            ["is 0.75;", f"{alone:.4g}", "0.75"],
+            ["0.759 are expected", "0.25", "0.6", f"{of_all:.4g}", "0.759"],
+        ),
+        (
+            {"weight": weight, "models": {"category": model}},
+            ["on the weights alone"],
+            ["on the weights alone"],
+        ),
+    ):
+        largest, number = said(**options)
+        assert all(part in largest for part in risks), largest
+        assert all(part in number for part in expected), number
+        for one in (largest, number):
+            assert ("on the weights alone" in one) == ("on the weights alone" in risks)
+            assert ("two estimates" in one) == ("0.75" in risks)
+
+
+def test_what_was_claimed_and_what_was_found_stand_beside_each_other():
+    """Whatever variables are called, and where both are called alike."""
+    names = ["rate", "claim", "kind", "fewest_alike"]
+    file = pa.table({"k": ["a"] * 4, **{name: [1, 2, 1, 2] for name in names}})
+    claims = [
+        C.ExpectedBelow(0.3),
+        C.LDiversity(2, names, kind="entropy"),
+        C.AlphaK(0.5, 4, names),
+        C.TCloseness(0.2, names, ordered=(1, 2)),
+    ]
+    made = certify("f", file, ["k"], claims)
+    rate, diverse, share, close = json.loads(json.dumps(made.internal()))["claims"]
+    assert rate["claimed"]["rate"] == 0.3 and rate["rate"] == 0.25
+    assert "0.25" in made.checked[0].en and "0.3 " in made.checked[0].en
+    assert diverse["claim"] == "LDiversity" and diverse["claimed"]["kind"] == "entropy"
+    assert diverse["variables"] == {name: {"records_short": 0} for name in names}
+    assert share["fewest_alike"] == 4 and share["claimed"]["alpha"] == 0.5
+    assert share["variables"] == {name: {"records_outside": 0} for name in names}
+    assert close["variables"] == {name: {"largest_distance": 0.0} for name in names}
+    days = pa.table({"k": ["a"] * 2, "day": [date(2020, 1, 2), date(2020, 1, 1)]})
+    order = C.TCloseness(0.5, "day", ordered=days["day"].to_pylist()[::-1])
+    (found,) = json.loads(json.dumps(certify("f", days, ["k"], order).internal()))["claims"]
+    assert found["claimed"]["ordered"] == ["2020-01-01", "2020-01-02"]
+
+
+def test_minus_zero_is_no_value_of_its_own():
+    """It would be a step of the line, so that all others came nearer."""
+    for zero in (0.0, -0.0):
+        file = pa.table({"k": ["a"] * 4 + ["b"] * 4, "x": [0.0, zero, 1, 2, 0, 1, 1, 2]})
+        made = certify("f", file, ["k"], C.TCloseness(0.5, "x", ordered=True))
+        assert made.figures["claims"][0]["variables"]["x"]["largest_distance"] == 1 / 16
+        file = pa.table({"x": np.array([0, zero], dtype=np.float16)})
+        certify("f", file, ["x"], C.KAnonymity(2))
+        with pytest.raises(ProofError, match="l-diversity"):
+            certify("f", file, ["x"], C.LDiversity(2, "x"))
+
+
+def test_what_is_just_not_less_is_refused_though_computers_round():
+    """7 of a value are not less than 0.07 times 100; three times a share is not below log 3."""
+    many = [f"v{i // 5}" for i in range(100)]
+    file = pa.table({"k": ["a"] * 107, "x": ["x"] * 7 + many})
+    assert 7 < 0.07 * 100
+    assert not holds(C.LDiversity(2, "x", kind="recursive", c=0.07), file, ["k"], **PLAIN)
+    assert holds(C.LDiversity(2, "x", kind="recursive", c=0.0701), file, ["k"], **PLAIN)
+    # in "a" x has 3 of 10, in the file 4 of 40
+    rest = ["x"] * 1 + ["y"] * 29
+    file = pa.table({"k": ["a"] * 10 + ["b"] * 30, "x": ["x"] * 3 + ["y"] * 7 + rest})
+    assert 0.3 / 0.1 < 3
+    assert not holds(C.DeltaDisclosure(log(3), "x"), file, ["k"], **PLAIN)
+    assert holds(C.DeltaDisclosure(1.11, "x"), file, ["k"], **PLAIN)
 
 
 def test_not_claimed_follows_from_what_is_claimed():
@@ -441,7 +598,13 @@ def somebody(number):
         (C.KAnonymity(2), {"household": ["a"]}, "8 numbers or names"),
         (C.TCloseness(0.5, ordered=("flu", "cold")), {}, "'gout' of 'ill' does not stand"),
         (C.KMap(2, somebody(None), count="n"), {}, "1 count of the population is missing"),
-        (C.KMap(2, somebody(-1), count="n"), {}, "missing or below 0 .the first in row 2"),
+        (C.KMap(2, somebody(-1), count="n"), {}, "or below 0 .the first in row 2"),
+        (C.KMap(2, somebody(np.inf), count="n"), {}, "infinite .first in row 2"),
+        (C.TCloseness(0.5, ordered=()), {}, "does not stand in its order"),
+        (C.Safe(3), {}, "no claim about records that stand for somebody; claim it alone"),
+        (C.RiskBelow(0.5), {"keys": []}, "'persons' has no keys; name those"),
+        (C.KAnonymity(2), {"table": FILE.slice(8)}, "has no records; there is nothing to claim"),
+        (C.KMap(2, pa.table({"sex": ["m"], "job": [[1]]})), {}, "give both the same type"),
     ],
 )
 def test_what_cannot_be_checked_is_said(claim, given, message):
@@ -477,6 +640,48 @@ def test_enhanced_likeness_bounds_frequent_values_too():
     assert not holds(C.BetaLikeness(5.0), changed("ill", 2, "flu").set_column(
         2, "ill", pa.array(["flu"] * 3 + ["cold"] * 4 + ["gout"])))  # fmt: skip
     assert holds(C.BetaLikeness(5.0, enhanced=False))
+
+
+def test_a_household_that_was_drawn_whole_is_one_draw():
+    """Three alike in two households, of which each has one and a half; two in one of theirs."""
+    file = pa.table({"k": ["a", "a", "a", "b", "b", None]})
+    given = {"weight": [10.0, 20.0, 30.0, 8.0, 8.0, 5.0], "household": [1, 1, 2, 3, 3, 4]}
+    for missing, risks in (
+        ("category", [(2, 40, 2 / 3), (1, 8, 1 / 2), (1, 5, 1)]),
+        # the gap agrees with all, and they with it
+        ("wildcard", [(3, 65 * 3 / 4, 3 / 4), (2, 21 * 2 / 3, 2 / 3), (4, 81 * 4 / 6, 4 / 6)]),
+    ):
+        largest = max(risk_of(f, total) * part for f, total, part in risks)
+        asked = [C.RiskBelow(1, missing=missing), C.ExpectedBelow(1, missing)]
+        found, rate = certify("f", file, ["k"], asked, together=True, **given).figures["claims"]
+        assert found["largest_risk"] == pytest.approx(largest, rel=1e-9)
+        expected = sum(n * risk_of(*r[:2]) * r[2] for n, r in zip((3, 2, 1), risks, strict=True))
+        assert rate["expected_recognised"] == pytest.approx(expected)
+        alone = certify("f", file, ["k"], asked, **given).figures["claims"][1]
+        assert alone["expected_recognised"] != pytest.approx(expected)
+
+
+def test_what_stands_in_a_dictionary_is_its_value():
+    coded = pa.table({name: FILE[name].dictionary_encode() for name in ("sex", "job", "ill")})
+    for claim in (C.KAnonymity(3), C.KMap(4, POPULATION, "n"), C.LDiversity(2)):
+        assert certified(claim, coded).figures == certified(claim).figures
+    persons = pa.table({n: POPULATION[n].dictionary_encode() for n in ("sex", "job")})
+    persons = persons.append_column("n", POPULATION["n"])
+    assert holds(C.KMap(4, persons, "n"), coded)
+    assert not holds(C.KMap(5, persons, "n"), coded)
+
+
+@pytest.mark.parametrize("missing", ["wildcard", "category", "conservative"])
+def test_more_combinations_than_numbers_have_are_told_apart(missing):
+    random = np.random.default_rng(3)
+    rows = random.integers(0, 400, (60, 9))[random.integers(0, 60, 400)]
+    rows[:300, 4] = np.where(random.random(300) < 0.1, -1, rows[:300, 4])
+    found = leaving.combinations(list(rows.T), missing)
+    apart = np.arange(len(rows)) if missing == "conservative" else 0 * rows[:, 0]
+    shown = [(*row, n * (-1 in row)) for row, n in zip(rows.tolist(), apart.tolist(), strict=True)]
+    for i, j in combinations(range(0, 400, 7), 2):
+        assert (found.of[i] == found.of[j]) == (shown[i] == shown[j])
+    assert found.count[found.of[5]] == shown.count(shown[5])
 
 
 def test_pairs_of_claims_do_not_disturb_each_other():

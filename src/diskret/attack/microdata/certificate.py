@@ -8,9 +8,10 @@ from typing import Any
 
 from diskret.attack.certificate import SCHEMA
 from diskret.attack.microdata.claims import (
+    AboutValues,
     AlphaK,
     BetaLikeness,
-    Claim,
+    Counted,
     DeltaDisclosure,
     ExpectedBelow,
     KAnonymity,
@@ -20,7 +21,7 @@ from diskret.attack.microdata.claims import (
     TCloseness,
 )
 from diskret.attack.microdata.leaving import Leaving
-from diskret.attack.microdata.said import listed, variables
+from diskret.attack.microdata.said import listed
 from diskret.texts import Figure, Statement, check_language, in_languages, sentence
 from diskret.texts.numbers import Count
 
@@ -96,7 +97,7 @@ class MicrodataCertificate:
         return in_languages((*self.claimed, *self.checked, *self.not_claimed))[language]
 
 
-def checked(file: Leaving, claim: Claim, figures: Mapping[str, Any]) -> Statement:
+def checked(file: Leaving, claim: Counted, figures: Mapping[str, Any]) -> Statement:
     """What was counted, with parameters, for the office."""
     if isinstance(claim, KAnonymity):
         return sentence(
@@ -139,7 +140,7 @@ def checked(file: Leaving, claim: Claim, figures: Mapping[str, Any]) -> Statemen
         "microdata.claim counted",
         claim=Figure(_described(claim)),
         records=file.n,
-        names=listed(variables(file, claim)),
+        names=listed(file.sensitive_of(claim)),
     )
 
 
@@ -183,13 +184,13 @@ def _method_of_expected(figures: Mapping[str, Any]) -> Statement | None:
 
 
 def refused(
-    file: Leaving, claim: Claim, failing: int, rows: str, figures: Mapping[str, Any]
+    file: Leaving, claim: Counted, failing: int, rows: str, figures: Mapping[str, Any]
 ) -> str:
     """Why nothing may leave, for the office."""
     start = f"file {file.name!r}: {failing:,} of {file.n:,} records "
     keys = ", ".join(file.keys)
     if isinstance(claim, KAnonymity):
-        own = ", ".join(claim.keys or file.keys)
+        own = ", ".join(file.keys_of(claim))
         some = f"some {claim.size} of " if claim.size is not None else ""
         return (
             f"{start}agree in {some}{own} with fewer than {int(claim.k)} records, "
@@ -214,13 +215,14 @@ def refused(
             f"recognised, a rate of {figures['rate']:.4g} and not at most {claim.rate:g}; "
             "suppress values or recode keys first, or allow more"
         )
+    names = listed(file.sensitive_of(claim))
     return (
-        f"{start}break {_described(claim)} of {listed(variables(file, claim))}, e.g. rows {rows}; "
+        f"{start}break {_described(claim)} of {names}, e.g. rows {rows}; "
         "recode keys or combine sensitive values first, or claim less"
     )
 
 
-def _described(claim: Claim) -> str:
+def _described(claim: AboutValues) -> str:
     """Name and parameters of a claim about sensitive values."""
     if isinstance(claim, LDiversity):
         kind = f"{claim.kind}; c = {claim.c:g}" if claim.c is not None else claim.kind
@@ -232,6 +234,5 @@ def _described(claim: Claim) -> str:
     if isinstance(claim, BetaLikeness):
         kind = "enhanced" if claim.enhanced else "basic"
         return f"β-likeness ({kind}; β = {claim.beta:g})"
-    if isinstance(claim, DeltaDisclosure):
-        return f"δ-disclosure privacy (δ = {claim.delta:g})"
-    return type(claim).__name__
+    last: DeltaDisclosure = claim
+    return f"δ-disclosure privacy (δ = {last.delta:g})"

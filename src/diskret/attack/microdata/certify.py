@@ -130,11 +130,14 @@ smaller k
     refuse_identifiers(file, original, identifiers, numbered)
     figures: list[dict[str, Any]] = []
     for claim in asked:
+        figures.append({"claim": type(claim).__name__, "claimed": _parameters(claim)})
+        if isinstance(claim, NoIdentifiers):
+            continue
         found = check(file, claim)
         if len(found.failing):
             rows = ", ".join(f"{row + 1:,}" for row in found.failing[:_EXAMPLES])
             raise ProofError(refused(file, claim, len(found.failing), rows, found.figures))
-        figures.append({"claim": type(claim).__name__, **_parameters(claim), **found.figures})
+        figures[-1] |= found.figures
     said = claimed(file, asked, figures)
     return MicrodataCertificate(
         name,
@@ -172,7 +175,7 @@ def _shown(
     counted = [
         {
             "k": int(claim.k),
-            "keys": list(claim.keys or file.keys),
+            "keys": list(file.keys_of(claim)),
             "missing": claim.missing,
             **({} if claim.size is None else {"size": int(claim.size)}),
             **{name: found[name] for name in ("unlike", "lean_on_gaps") if found["unlike"]},
@@ -197,7 +200,8 @@ def _parameters(claim: Claim) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
-    return value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, bool | int | float | str) else str(value)  # days of an order
 
 
 def _weights(weight: ArrayLike, n: int) -> NDArray[np.float64]:

@@ -16,16 +16,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack.microdata.claims import (
+    AboutValues,
     AlphaK,
     BetaLikeness,
-    Claim,
+    Counted,
     DeltaDisclosure,
     ExpectedBelow,
     KAnonymity,
     KMap,
     LDiversity,
     Missing,
-    NoIdentifiers,
     RiskBelow,
     TCloseness,
 )
@@ -70,7 +70,7 @@ class CheckedClaim:
     figures: Mapping[str, Any]  # JSON-ready. Confidential.
 
 
-def check(file: Leaving, claim: Claim) -> CheckedClaim:
+def check(file: Leaving, claim: Counted) -> CheckedClaim:
     """Count again what a claim says, on the values as they leave."""
     counted = _CHECKS.get(type(claim))
     if counted is None:
@@ -97,7 +97,7 @@ def _alike(file: Leaving, keys: tuple[str, ...], missing: Missing, gaps: bool = 
 
 
 def _k_anonymity(file: Leaving, claim: KAnonymity) -> CheckedClaim:
-    keys = claim.keys or _keys(file)
+    keys = file.keys_of(claim) or _keys(file)
     size = len(keys) if claim.size is None else int(claim.size)
     if size > len(keys):
         raise InputError(f"KAnonymity asks for {size} of the {len(keys)} keys {', '.join(keys)}")
@@ -230,8 +230,8 @@ def _expected_below(file: Leaving, claim: ExpectedBelow) -> CheckedClaim:
 # ── what they show ───────────────────────────────────────────────────────────────────
 
 
-def _sensitive(file: Leaving, named: tuple[str, ...] | None) -> tuple[str, ...]:
-    names = named or file.sensitive
+def _sensitive(file: Leaving, claim: AboutValues) -> tuple[str, ...]:
+    names = file.sensitive_of(claim)
     if not names:
         raise InputError(
             f"a claim of file {file.name!r} is about sensitive variables, and none is named"
@@ -251,16 +251,16 @@ def _broken(file: Leaving, seen: Combinations, value: Numbers, breaks: Breaks) -
 
 
 def _l_diversity(file: Leaving, claim: LDiversity) -> CheckedClaim:
-    names = _sensitive(file, claim.sensitive)
+    names = _sensitive(file, claim)
     wrong = np.zeros(file.n, dtype=bool)
-    figures: dict[str, Any] = {}
+    of_variables: dict[str, Any] = {}
     for name in names:
         others = [other for other in names if other != name] if claim.others_known else []
         seen = file.combined(_keys(file), claim.missing, others)
         own = _broken(file, seen, file.told_apart(name), _DIVERSITY[claim.kind](claim))
-        figures[name] = {"records_short": int(own.sum())}
+        of_variables[name] = {"records_short": int(own.sum())}
         wrong |= own
-    return CheckedClaim(np.flatnonzero(wrong), figures)
+    return CheckedClaim(np.flatnonzero(wrong), {"variables": of_variables})
 
 
 def _distinct(claim: LDiversity) -> Breaks:
@@ -282,7 +282,7 @@ def _recursive(claim: LDiversity) -> Breaks:
         owner, count = shown.owner[order], shown.count[order]
         place = np.arange(len(owner)) - np.searchsorted(owner, owner)
         rest = np.bincount(owner, weights=np.where(place >= claim.l - 1, count, 0))
-        return ~(count[place == 0] < (claim.c or 0.0) * rest)
+        return ~(count[place == 0] < (claim.c or 0.0) * rest * (1 - _ROUNDING))
 
     return breaks
 
@@ -294,10 +294,10 @@ def _t_closeness(file: Leaving, claim: TCloseness) -> CheckedClaim:
     seen = file.combined(_keys(file), claim.missing)
     order = None if isinstance(claim.ordered, bool) else claim.ordered
     wrong = np.zeros(file.n, dtype=bool)
-    figures: dict[str, Any] = {}
-    for name in _sensitive(file, claim.sensitive):
+    of_variables: dict[str, Any] = {}
+    for name in _sensitive(file, claim):
         largest, far = [0.0], _far
-        if claim.ordered:
+        if claim.ordered is not False:
             value, beside = file.ranked(name, order)
             far = partial(_far_beside_a_line, beside=beside) if beside else _far_on_a_line
         else:
@@ -314,8 +314,8 @@ def _t_closeness(file: Leaving, claim: TCloseness) -> CheckedClaim:
             return distance > claim.t + _ROUNDING
 
         wrong |= _broken(file, seen, value, breaks)
-        figures[name] = {"largest_distance": max(largest)}
-    return CheckedClaim(np.flatnonzero(wrong), figures)
+        of_variables[name] = {"largest_distance": max(largest)}
+    return CheckedClaim(np.flatnonzero(wrong), {"variables": of_variables})
 
 
 def _far(shown: Shown, overall: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -368,11 +368,12 @@ def _shares(file: Leaving, claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Ch
         alike = _alike(file, keys, claim.missing)
         wrong |= alike < claim.k
         figures["fewest_alike"] = int(alike.min())
-    for name in _sensitive(file, claim.sensitive):
+    of_variables: dict[str, Any] = {}
+    for name in _sensitive(file, claim):
         own = _broken(file, seen, file.told_apart(name), _frequent(claim))
-        figures[name] = {"records_outside": int(own.sum())}
+        of_variables[name] = {"records_outside": int(own.sum())}
         wrong |= own
-    return CheckedClaim(np.flatnonzero(wrong), figures)
+    return CheckedClaim(np.flatnonzero(wrong), {**figures, "variables": of_variables})
 
 
 def _frequent(claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Breaks:
@@ -384,7 +385,7 @@ def _frequent(claim: AlphaK | BetaLikeness | DeltaDisclosure) -> Breaks:
             most = np.minimum(claim.beta, -np.log(expected)) if claim.enhanced else claim.beta
             wrong = share / expected - 1 > most + _ROUNDING
         else:
-            wrong = np.abs(np.log(share / expected)) >= claim.delta
+            wrong = np.abs(np.log(share / expected)) >= claim.delta - _ROUNDING
         found = np.bincount(shown.owner, weights=wrong) > 0
         if isinstance(claim, DeltaDisclosure):
             found |= np.bincount(shown.owner) < np.count_nonzero(overall)
@@ -407,7 +408,6 @@ _CHECKS: Mapping[type, Callable[[Leaving, Any], CheckedClaim]] = {
     AlphaK: _shares,
     BetaLikeness: _shares,
     DeltaDisclosure: _shares,
-    NoIdentifiers: lambda file, claim: CheckedClaim(np.zeros(0, dtype=np.int64), {}),
 }
 
 

@@ -383,19 +383,12 @@ class NoIdentifiers:
     """No direct identifier leaves; always checked, whether claimed or not."""
 
 
+#: Those about sensitive values.
+AboutValues = LDiversity | TCloseness | AlphaK | BetaLikeness | DeltaDisclosure
+#: Those for which records are counted.
+Counted = KAnonymity | RiskBelow | ExpectedBelow | KMap | AboutValues
 #: Any of them, but for `Safe`, which is about other files.
-Claim = (
-    KAnonymity
-    | RiskBelow
-    | ExpectedBelow
-    | LDiversity
-    | TCloseness
-    | AlphaK
-    | BetaLikeness
-    | DeltaDisclosure
-    | KMap
-    | NoIdentifiers
-)
+Claim = Counted | NoIdentifiers
 
 
 def _exact(given: Any) -> tuple[tuple[str, ...] | dict[str, str | None], ...]:

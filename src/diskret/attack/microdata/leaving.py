@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.attack.microdata.claims import Missing
+from diskret.attack.microdata.claims import AboutValues, KAnonymity, Missing
 from diskret.errors import InputError
 from diskret.io.categories import ascending, is_text
 from diskret.io.names import canonical
@@ -43,11 +43,12 @@ class Combinations:
 
 
 def numbers(column: pa.ChunkedArray) -> tuple[Numbers, pa.Array]:
-    """Number the values of a column in any order, -1 for null and NaN, and list them."""
+    """Number the values of a column in any order, -1 for null and NaN, and list them; -0 is 0."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), None, column)
+        plain = pa.array(column.to_numpy() + 0.0, column.type, from_pandas=True)
+        column = pa.chunked_array([plain])
     encoded = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):  # too long for one chunk
         encoded = encoded.combine_chunks()
@@ -61,7 +62,7 @@ def numbers_like(column: pa.ChunkedArray, values: pa.Array, name: str) -> Number
         column = column.cast(column.type.value_type)
     try:
         column = column.cast(values.type)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(
             f"{name!r} is {column.type} in the population and {values.type} in the file; give "
             "both the same type"
@@ -261,6 +262,14 @@ class Leaving:
             self._numbered[name] = numbers(self.table.column(name))
         return self._numbered[name]
 
+    def keys_of(self, claim: KAnonymity) -> tuple[str, ...]:
+        """The keys that a claim is about: those that it names, else all of the file."""
+        return claim.keys or self.keys
+
+    def sensitive_of(self, claim: AboutValues) -> tuple[str, ...]:
+        """The sensitive variables that a claim is about: those that it names, else all."""
+        return claim.sensitive or self.sensitive
+
     def combined(
         self, keys: Sequence[str], missing: Missing, known: Sequence[str] = ()
     ) -> Combinations:
@@ -300,7 +309,4 @@ class Leaving:
             read = [canonical(value) for value in values.to_pylist()]
             place = {text: at for at, text in enumerate(dict.fromkeys(read)) if text}
             number = np.array([*(place.get(text, -1) for text in read), -1])[number]
-        elif pa.types.is_floating(values.type):
-            every = values.to_numpy(zero_copy_only=False)
-            number = np.append(np.unique(every, return_inverse=True)[1], -1)[number]  # 0 is -0
         return number - min(int(number.min(initial=0)), 0)

@@ -78,7 +78,7 @@ def claimed(
 
 def _public(file: Leaving, claim: Claim) -> Statement:
     if isinstance(claim, KAnonymity):
-        names = listed(claim.keys or file.keys)
+        names = listed(file.keys_of(claim))
         if claim.size is None:
             return sentence("microdata.k-anonymity", names=names, k=int(claim.k))
         return sentence(
@@ -92,15 +92,10 @@ def _public(file: Leaving, claim: Claim) -> Statement:
         return _POPULATION
     if isinstance(claim, NoIdentifiers):
         return NO_IDENTIFIERS
-    names = listed(variables(file, claim))
+    names = listed(file.sensitive_of(claim))
     if isinstance(claim, LDiversity):
         return sentence("microdata.l-diversity", names=names)
     return sentence("microdata.frequencies limited", names=names)
-
-
-def variables(file: Leaving, claim: Claim) -> tuple[str, ...]:
-    """The sensitive variables a claim is about."""
-    return getattr(claim, "sensitive", None) or file.sensitive
 
 
 def listed(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.attack.cell_key_noise import Rows, row_of
 from diskret.errors import InputError
 from diskret.parameters import Number, Probability, Whole, reading
 from diskret.texts.numbers import Count
@@ -19,13 +20,11 @@ Confidence = Annotated[float, Number(above=0, below=1)]
 _ENOUGH = 1e-6
 
 
-class NoiseTable(Protocol):
-    """What attacks ask of a perturbation table; see `diskret.PerturbationTable`."""
+class NoiseTable(Rows, Protocol):
+    """What attacks ask of a perturbation table; see `diskret.PerturbationTable`.
 
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """What the rows stand for: 0, 1, 2, …; the last one stands for all larger counts, too."""
-        ...
+    Its rows stand for the counts 0, 1, 2, …
+    """
 
     @property
     def noise(self) -> NDArray[np.int64]:
@@ -52,14 +51,13 @@ def chances(table: NoiseTable, up_to: int) -> NDArray[np.float64]:
         holds the probability that n is published as j.
 
     >>> class Ends:
-    ...     counts, noise, step = np.array([0, 1]), np.array([-1, 0, 1]), 1
+    ...     counts, noise, step, reuse = np.array([0, 1]), np.array([-1, 0, 1]), 1, 1
     ...     probabilities = np.array([[0, 1, 0], [0.25, 0.5, 0.25]])
     >>> chances(Ends(), 2).tolist()
     [[1.0, 0.0, 0.0, 0.0], [0.25, 0.5, 0.25, 0.0], [0.0, 0.25, 0.5, 0.25]]
     """
     check_for_counts(table)
-    last = len(table.counts) - 1
-    row = np.minimum(np.arange(up_to + 1), last)
+    row = row_of(table, np.arange(up_to + 1))
     found = np.zeros((up_to + 1, up_to + 1 + largest_noise(table)))
     for at, noise in enumerate(table.noise.tolist()):
         chance = table.probabilities[row, at]
@@ -79,7 +77,7 @@ def noise_row(table: NoiseTable, count: int) -> NDArray[np.float64]:
     if count < 0:
         raise InputError(f"a count is at least 0, not {count}")
     largest = largest_noise(table)
-    chance = table.probabilities[min(count, len(table.counts) - 1)]
+    chance = table.probabilities[row_of(table, np.array(count))]
     some = chance > 0
     found = np.zeros(2 * largest + 1)
     found[table.noise[some] + largest] = chance[some]
@@ -188,7 +186,7 @@ def privacy_loss(table: NoiseTable, *, zeros: bool = True) -> PrivacyLoss:
     Examples
     --------
     >>> class Ends:
-    ...     counts, noise, step = np.array([0, 1]), np.array([-1, 0, 1]), 1
+    ...     counts, noise, step, reuse = np.array([0, 1]), np.array([-1, 0, 1]), 1, 1
     ...     probabilities = np.array([[0, 1, 0], [0.25, 0.5, 0.25]])
     >>> loss = privacy_loss(Ends(), zeros=False)
     >>> loss.delta(np.inf), round(loss.epsilon(0.25), 6)
@@ -296,7 +294,7 @@ def differencing(
     Examples
     --------
     >>> class Ends:
-    ...     counts, noise, step = np.array([0, 1]), np.array([-1, 0, 1]), 1
+    ...     counts, noise, step, reuse = np.array([0, 1]), np.array([-1, 0, 1]), 1, 1
     ...     probabilities = np.array([[0, 1, 0], [0.25, 0.5, 0.25]])
     >>> found = differencing(Ends(), count=5)
     >>> found.values.tolist(), found.probability.tolist()

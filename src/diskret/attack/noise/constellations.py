@@ -132,7 +132,7 @@ def constellation_risk(
     Examples
     --------
     >>> class Tiny:
-    ...     counts, noise, step = np.array([0, 1, 2]), np.array([-2, -1, 0, 1, 2]), 1
+    ...     counts, noise, step, reuse = np.arange(3), np.arange(-2, 3), 1, 1
     ...     probabilities = np.array([[0, 0, 1, 0, 0], [0, 0.3, 0.5, 0.1, 0.1],
     ...                               [0.1, 0.2, 0.4, 0.2, 0.1]])
     >>> worst = constellation_risk(Tiny()).worst
@@ -292,4 +292,4 @@ def _weights(prior: Any, counts: int) -> NDArray[np.float64]:
     if not given[:counts].any():
         raise InputError(f"prior= says that no cell has any of the counts 0 to {counts - 1}")
     padded = np.pad(given[:counts], (0, max(counts - len(given), 0)), mode="edge")
-    return padded / padded.sum()
+    return padded / padded.max()

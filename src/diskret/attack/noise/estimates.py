@@ -105,7 +105,7 @@ def recovery_probability(
     Examples
     --------
     >>> class Ends:
-    ...     counts, noise, step = np.array([0, 1]), np.array([-1, 0, 1]), 1
+    ...     counts, noise, step, reuse = np.array([0, 1]), np.array([-1, 0, 1]), 1, 1
     ...     probabilities = np.array([[0, 1, 0], [0.25, 0.5, 0.25]])
     >>> [round(recovery_probability(Ends(), (7,), queries), 4) for queries in (1, 2, 10)]
     [0.5, 0.375, 0.9586]
@@ -152,7 +152,7 @@ def queries_needed(
     Examples
     --------
     >>> class Ends:
-    ...     counts, noise, step = np.array([0, 1]), np.array([-1, 0, 1]), 1
+    ...     counts, noise, step, reuse = np.array([0, 1]), np.array([-1, 0, 1]), 1, 1
     ...     probabilities = np.array([[0, 1, 0], [0.25, 0.5, 0.25]])
     >>> queries_needed(Ends(), (7,))
     9
@@ -174,8 +174,6 @@ def queries_needed(
     least = most // 2
     while most - least > 2:
         middle = (least + most) // 2 | 1
-        if middle >= most:
-            middle -= 2
         least, most = (least, middle) if enough(middle) else (middle, most)
     return most
 

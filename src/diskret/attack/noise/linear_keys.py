@@ -70,7 +70,7 @@ def keyed_constellation_risk(
     ...     noise = np.array([[0, 0], [-1, 1]])
     ...     def table(self):
     ...         class Table:
-    ...             counts, noise, step = self.counts, np.array([-1, 0, 1]), 1
+    ...             counts, noise, step, reuse = self.counts, np.array([-1, 0, 1]), 1, 1
     ...             probabilities = np.array([[0, 1, 0], [0.5, 0, 0.5]])
     ...         return Table()
     >>> together_shown(Halves(), 1, 1, 3, 4)[0, 0].tolist()  # both keys small: half their sums too

@@ -19,7 +19,7 @@ from diskret.errors import InputError, KeyFileError, VerificationError
 from diskret.io.from_json import check_form, parse_json
 from diskret.keys import SecretKeys
 from diskret.publish.store.cells import Row
-from diskret.publish.store.database import Connection
+from diskret.publish.store.connection import Connection
 from diskret.publish.store.entry import Entry, as_text, from_text
 from diskret.texts.numbers import Count
 

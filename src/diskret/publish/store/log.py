@@ -18,7 +18,7 @@ from typing import Any
 from diskret.errors import VerificationError
 from diskret.io.from_json import check_form, parse_json
 from diskret.keys import SecretKeys
-from diskret.publish.store.database import Connection
+from diskret.publish.store.connection import Connection
 from diskret.texts.numbers import Count
 
 #: The log of the checker's desk.

@@ -18,9 +18,8 @@ from diskret.publish.json_files import write_json
 from diskret.publish.staging import Stage, filled, move, new_room, target_of
 from diskret.publish.store import chain
 from diskret.publish.store.cells import Row, earlier_of, keyed_contributions
+from diskret.publish.store.connection import Busy, Connection
 from diskret.publish.store.database import (
-    Busy,
-    Connection,
     Database,
     changing,
     check_private,

@@ -20,7 +20,7 @@ from diskret.keys import SecretKeys
 from diskret.publish.staging import moved, tidy
 from diskret.publish.store import log
 from diskret.publish.store.chain import advance, read_head, remove_beyond
-from diskret.publish.store.database import Connection
+from diskret.publish.store.connection import Connection
 from diskret.publish.store.entry import Entry, from_text
 
 _log = logging.getLogger("diskret")

@@ -29,7 +29,7 @@ from diskret.attack import (
 from diskret.attack.earlier_tables import with_own_hidden
 from diskret.attack.equations import equations
 from diskret.attack.examination import Examination
-from diskret.attack.statements import OF_RESTS
+from diskret.attack.statements import OF_RESTS, ZEROS_UNKNOWN
 from diskret.errors import VerificationError
 from diskret.io.columns import column, scaled_integers
 from diskret.io.formulas import without_marks
@@ -63,11 +63,13 @@ def verify_internal(
     known = equations(publication) if complete else None
     examination = read_witnesses(folder / f"{inside[0].table.name}.witnesses.npz", known)
     if examination is not None:
-        _check_proof(publication, inside, examination)
+        attacker = Attacker(zeros_known=_zeros_known(publication, inside))
+        _check_proof(publication, inside, examination, attacker)
         unsafe = [own.unsafe for own in inside if own.unsafe is not None]
         if unsafe:  # all of them were attacked in the same way
             _check_sums(publication, inside, unsafe, examination)
-            _check_insiders(publication, inside, unsafe, examination, folder, keys)
+            listed = read_insiders(publication, folder, keys)
+            _check_insiders(publication, inside, unsafe, examination, attacker, listed)
         for own in inside:
             _check_rests(folder, publication, own)
     lines: list[str] = []
@@ -112,12 +114,15 @@ def fingerprinted(keys: SecretKeys | None) -> str:
 
 
 def _check_proof(
-    publication: Publication, inside: Sequence[_Inside], examination: Examination
+    publication: Publication,
+    inside: Sequence[_Inside],
+    examination: Examination,
+    attacker: Attacker,
 ) -> None:
     """Check the witnesses, and that they prove the requirements of the tables published now."""
     if not np.array_equal(examination.cell, np.flatnonzero(publication.suppressed)):
         raise VerificationError(f"{publication.name}: the witnesses belong to another table")
-    recheck(publication, examination)
+    recheck(publication, examination, attacker)
     for own, found in zip(inside, examination.of_tables(publication), strict=False):
         missed = unmet(found, targets_of(own.table, own.value, own.requirements))
         if missed.any():
@@ -126,6 +131,12 @@ def _check_proof(
                 f"{own.table.name}: the witnesses do not prove the requirements of {number} "
                 f"{number:cell|cells}"
             )
+
+
+def _zeros_known(publication: Publication, inside: Sequence[_Inside]) -> bool:
+    """Whether something is claimed against who knows that every hidden count is at least 1."""
+    reserved = [ZEROS_UNKNOWN.en in own.certificate["not_claimed"]["en"] for own in inside]
+    return publication.own[0].frequency and not all(reserved)
 
 
 def _check_sums(
@@ -153,11 +164,11 @@ def _check_insiders(
     inside: Sequence[_Inside],
     unsafe: Sequence[UnsafeSums],
     examination: Examination,
-    folder: Path,
-    keys: SecretKeys | None,
+    attacker: Attacker,
+    listed: tuple[Insiders, NDArray[np.int64]],
 ) -> None:
     """Refuse what contributors could tell who know what is theirs; all of them are gone through."""
-    insiders, truth = read_insiders(publication, folder, keys)
+    insiders, truth = listed
     cell, _ = unknown_cells(publication)
     _check_targets(publication, inside, unsafe, insiders, cell)
     own = int(publication.starts[len(publication.own)])
@@ -168,7 +179,7 @@ def _check_insiders(
     if not np.array_equal(original[cell[cell < own]], values[cell[cell < own]]):
         raise VerificationError(f"{publication.name}: the list of contributors is of other values")
     original[:own] = values
-    _, found = withstand_insiders(publication, examination, Attacker(), insiders, original)
+    _, found = withstand_insiders(publication, examination, attacker, insiders, original)
     if found.open:
         number = Count(len(found.open))
         raise VerificationError(

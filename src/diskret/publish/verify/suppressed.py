@@ -22,6 +22,7 @@ from diskret.attack import (
 )
 from diskret.attack.all_cells import all_cells
 from diskret.attack.certificate import TIES, least_width, outer_intervals, refined_to
+from diskret.attack.solver import doubt
 from diskret.attack.statements import Scope, claimed, different_variables, not_claimed
 from diskret.errors import VerificationError
 from diskret.progress import Progress
@@ -182,8 +183,7 @@ def _verify_public(group: _Group, progress: Progress) -> None:
                 f"{table.name}: an attack on the published table gives other intervals than the "
                 "certificate states; the table or the certificate was changed"
             )
-        slack = 1e-6 + 1e-12 * np.abs(own.upper)  # of the solver
-        if np.any(own.upper - own.lower < least_width(table) - slack):
+        if np.any(own.upper - own.lower < least_width(table) - doubt(own.upper)):
             raise VerificationError(
                 f"{table.name}: a suppressed cell can be computed from what is published, and the "
                 "certificate claims that none can"

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 
 from diskret import __version__
 from diskret.errors import InputError, ProofError
-from diskret.publish.store.database import Busy, Full
+from diskret.publish.store.connection import Busy, Full
 from diskret.remote.gate import LONGEST
 from diskret.remote.gate import answered as answered_by_gate
 from diskret.serve.answers import Answer, Refused

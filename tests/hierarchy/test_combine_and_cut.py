@@ -4,7 +4,7 @@ import pytest
 
 from diskret.errors import HierarchyError
 from diskret.hierarchy import Hierarchy
-from diskret.tables.recode import combine, cut
+from diskret.hierarchy.coarser import combine, cut
 
 TREE = Hierarchy.from_parents(
     {
