@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import HierarchyError
 from diskret.hierarchy.codes import as_code, as_codes, some
 from diskret.hierarchy.tree import Hierarchy
+from diskret.texts.numbers import Count
 
 
 @dataclass(frozen=True, eq=False)
