@@ -161,12 +161,12 @@ def one_more(count):
 @pytest.mark.parametrize(
     ("md", "claim", "message"),
     [
-        (lambda: replaced(change=a_pair), Safe(), "1 of .* occur fewer than 3 times, e.g"),
+        (lambda: replaced(change=a_pair), Safe(), "1 of .* occurs fewer than 3 times, e.g"),
         (replaced, Safe(5), "occur fewer than 5 times"),
         (
             lambda: replaced(change=one_more),
             Safe(largest=20),
-            r"deviate by more than 20, e.g. \('Nord'",
+            r"deviates by more than 20, e.g. \('Nord'",
         ),
         (lambda: replaced(exact=[["sex"]]), Safe(), "'f'|'m'.*exact="),
         (lambda: replaced(exact=[{"sex": "f"}]), Safe(), r"1 cell of the table sex .*\('f'\)"),
@@ -245,7 +245,7 @@ def test_a_forged_pair_is_found(out):
         return pa.concat_tables([table.slice(0, at), table.slice(at + 1)])
 
     forge_records(out, without_one_of_three)
-    refused(out, "does not hold .* 1 of .* occur fewer than 3 times")
+    refused(out, "does not hold .* 1 of .* occurs fewer than 3 times")
 
 
 def test_forged_records_without_a_pair_are_found(out):

@@ -21,7 +21,7 @@ def test_a_number_that_is_declared_missing_is_refused_with_its_line(tmp_path, nu
     records = RECORDS.replace("N 2 L    30", f"N 2 L{number:>6}")
     with pytest.raises(JobError, match="firms.rda, line 10, variable 'Turnover': 1 record of") as e:
         run(tmp_path, **{"firms.asc": records, "firms.rda": DECLARED})
-    assert f"firms.asc have {number.replace(',', '.')!r}" in str(e.value)
+    assert f"firms.asc has {number.replace(',', '.')!r}" in str(e.value)
     assert "first in line 5" in str(e.value)
     assert not (tmp_path / "status.txt").exists()
 

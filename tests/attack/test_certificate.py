@@ -160,7 +160,7 @@ def test_sums_of_cells_are_claimed_only_where_other_tables_show_other_ones():
     internal = made.internal()
     assert (internal["sums_judged"], internal["sums_unsafe"]) == (5, 1)
     assert (internal["insiders_who_pool"], internal["insiders_asked"]) == (2, 7)
-    with pytest.raises(ProofError, match="1 sums of suppressed cells can be narrowed down too far"):
+    with pytest.raises(ProofError, match="1 sum of suppressed cells can be narrowed down too far"):
         certified(published, required, found=found, unsafe=sums([1, 2], [1, 2, 3]), **given)
     plain = certified(shown(1, 2), needs([1], 1, 1))[0].internal()
     assert not {"sums_judged", "insiders_asked"} & set(plain)

@@ -171,7 +171,7 @@ def test_levels_of_a_rule_are_proven_or_refused():
     # 8 is shown as 6: an outsider takes it for 4 to 8
     reached = certify(BY_METHOD["controlled"], "controlled", levels((1, 1), 3, 0))
     assert reached.figures["required_and_proven"] == 1
-    with pytest.raises(ProofError, match="1 true values are not as uncertain as the rule asks"):
+    with pytest.raises(ProofError, match="1 true value is not as uncertain as the rule asks"):
         certify(BY_METHOD["controlled"], "controlled", levels((1, 1), 0, 1))
 
 

@@ -94,7 +94,7 @@ def test_several_problems_are_told_in_german_throughout(read):
     with pytest.raises(HierarchyError) as caught:
         read("@x\n@@y\n")
     said = translated(str(caught.value), "de")
-    assert said.endswith(" (insgesamt 2 Fehler)")
+    assert "Zeile 1: " in said and "; Zeile 2: " in said
     assert "the code" not in said and said.count("Führungszeichen") == 2
 
 

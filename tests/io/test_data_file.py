@@ -112,7 +112,7 @@ def test_names_may_be_said_and_text_be_in_any_encoding(tmp_path, encoding, end):
 
 def test_another_encoding_is_told_with_its_line_and_the_remedy(tmp_path):
     path = written(tmp_path, "Ort;n\nBonn;1\nKöln;5\n".encode("cp1252"))
-    with pytest.raises(InputError, match='encoding = "cp1252"'):
+    with pytest.raises(InputError, match='encoding="cp1252"'):
         to_arrow(path)
     with pytest.raises(InputError, match="line 3 is not utf-8 text"):
         to_arrow(DataFile(path, delimiter=";"))

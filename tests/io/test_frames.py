@@ -321,7 +321,8 @@ def test_csv_agrees_with_an_independent_writer(tmp_path):
         ("no.csv", None, "there is no such file"),
         ("records.dat", b"x", "suffix '.dat' is not known"),
         ("bad.parquet", b"no parquet", "cannot be read as a Parquet file"),
-        ("empty.csv", b"", "line 1 is empty"),
+        ("empty.csv", b"", "the file is empty"),
+        ("blank.csv", b"\na,b\n", "line 1 is empty"),
         ("twice.csv", b"a,b,a\n1,2,3\n", "line 1: column names must be unique"),
         (
             "marked.csv",

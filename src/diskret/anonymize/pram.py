@@ -26,7 +26,6 @@ from diskret.microdata.pram_estimates import combined
 from diskret.microdata.transition_programme import Band, Forbidden, admissible
 from diskret.microdata.transitions import spread
 from diskret.parameters import Probability, Seed, reading
-from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -335,12 +334,11 @@ def _check_invariant(
     off = np.abs(matrix.published(true) - true)
     if off.max(initial=0) > _OFF * (1 if exact else max(true.sum(), 1)):
         worst = int(off.argmax())
-        many = Count(round(true[worst]))
         raise InputError(
             f"the matrix of {label!r} does not keep frequencies: {matrix.categories[worst]!r} has "
-            f"{many} {many:record|records}, and {matrix.published(true)[worst]:,.6g} are "
-            "expected; make it invariant with .balanced(frequencies) or .two_step(frequencies), "
-            "or say invariant=False and estimate frequencies afterwards"
+            f"{true[worst]:,.0f} records, and {matrix.published(true)[worst]:,.6g} are expected; "
+            "make it invariant with .balanced(frequencies) or .two_step(frequencies), or say "
+            "invariant=False and estimate frequencies afterwards"
         )
 
 

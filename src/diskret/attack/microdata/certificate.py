@@ -23,7 +23,6 @@ from diskret.attack.microdata.claims import (
 from diskret.attack.microdata.leaving import Leaving
 from diskret.attack.microdata.said import listed
 from diskret.texts import Figure, Statement, check_language, in_languages, sentence
-from diskret.texts.numbers import Count
 
 FAMILY = "microdata"
 #: Of files whose records were replaced.
@@ -209,11 +208,10 @@ def refused(
             f"e.g. rows {rows}; suppress values or recode keys first, or allow more"
         )
     if isinstance(claim, ExpectedBelow):
-        number = Count(figures["expected_recognised"])
         return (
-            f"file {file.name!r}: {number} of {file.n:,} records {number:is|are} expected to be "
-            f"recognised, a rate of {figures['rate']:.4g} and not at most {claim.rate:g}; "
-            "suppress values or recode keys first, or allow more"
+            f"file {file.name!r}: {figures['expected_recognised']:,.4g} of {file.n:,} records are "
+            f"expected to be recognised, a rate of {figures['rate']:.4g} and not at most "
+            f"{claim.rate:g}; suppress values or recode keys first, or allow more"
         )
     names = listed(file.sensitive_of(claim))
     return (
