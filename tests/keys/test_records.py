@@ -150,9 +150,9 @@ def test_parents_that_do_not_fit_are_refused():
     keys = np.array([1, 2], dtype=np.uint64)
     with pytest.raises(InputError, match="2 members have 1 parents"):
         members_keys(keys, ["a"])
-    with pytest.raises(InputError, match=r"1 ids are missing \(in row 2\)"):
+    with pytest.raises(InputError, match=r"1 id is missing \(in row 2\)"):
         members_keys(keys, ["a", None])
-    with pytest.raises(InputError, match="1 record keys are not below 2"):
+    with pytest.raises(InputError, match="1 record key is not below 2"):
         members_keys(keys, ["a", "b"], modulus=2)
 
 

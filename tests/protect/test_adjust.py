@@ -231,7 +231,7 @@ def test_refusals_say_what_to_do(nace_table):
     with pytest.raises(InputError, match="largest_change= must be a percentage above 0"):
         adjust(nace_table, rule, largest_change=0)
     frozen = pa.table({"nace": ["6212"], "column": ["A"]})
-    with pytest.raises(InputError, match="1 sensitive cells are empty or have to keep"):
+    with pytest.raises(InputError, match="1 sensitive cell is empty or has to keep"):
         adjust(nace_table, rule, frozen=frozen)
     cells = pa.table({"x": ["a", "b"], "v": [5000, 7000], "n": [1, 9]})
     rounded = dk.Table.from_cells(cells, by={"x": None}, value="v", count="n").rounded(1000)

@@ -173,7 +173,7 @@ def test_what_witnesses_do_not_prove_of_sums_is_missed(release):
         said = json.loads(path.read_text("utf-8"))
         said["unsafe"][-1]["upper"] = 10**9
         path.write_text(json.dumps(said), encoding="utf-8")
-        refused(folder, f"{name}: the witnesses do not prove the requirements of 1 sums")
+        refused(folder, f"{name}: the witnesses do not prove the requirements of 1 sum")
         shutil.rmtree(folder)
 
 

@@ -305,7 +305,7 @@ def test_an_hst_file_of_other_encoding_and_separator_is_read(written):
         ("N,x", ["line 1", "'x' is not known", "p (protected)"]),
         ("N,s\nS,m", ["line 2", "secondary", "proven as a whole"]),
         ("N", ["line 1", "1 field", "separator"]),
-        ("N,c", ["line 1", "'c' must be followed by 1 numbers"]),
+        ("N,c", ["line 1", "'c' must be followed by 1 number"]),
         ("N,pl,3", ["line 1", "'pl' must be followed by 2 numbers"]),
         ("N,s,3", ["line 1", "'s' must be followed by 0 numbers"]),
         ("N,s\nN,u", ["line 2", "status of this cell", "earlier line", "(N)"]),

@@ -141,7 +141,7 @@ def test_areas_that_overlap_are_named_with_the_row():
     square = [(0, 0), (10, 0), (10, 10), (0, 10)]
     other = [(5, 0), (15, 0), (15, 10), (5, 10)]
     areas = Areas(["A", "B"], [[square], [other]])
-    with pytest.raises(InputError, match=r"1 points lie in two areas, the first in row 2: 'A'"):
+    with pytest.raises(InputError, match=r"1 point lies in two areas, the first in row 2: 'A'"):
         areas.ids([5, 5, 5], [1, 7, 12])
 
 

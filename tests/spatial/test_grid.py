@@ -138,7 +138,7 @@ def test_the_index_of_a_pandas_frame_stays():
 
 def test_a_missing_coordinate_is_named_with_its_row():
     frame = pa.table({"x": [4334999.0, None], "y": [2684010.5, 2684010.5]})
-    with pytest.raises(InputError, match=r"'x' are missing \(first in row 2\)"):
+    with pytest.raises(InputError, match=r"'x' (is|are) missing \(first in row 2\)"):
         locate(frame, Grid(1_000))
 
 
