@@ -123,7 +123,7 @@ def test_keys_that_are_no_decimals_are_counted_and_never_shown():
 
 @pytest.mark.parametrize("wrong", [[None, 0.5], ["0,5"], ["x"], [float("nan")], [1.0], [1e30]])
 def test_what_is_no_decimal_below_one_is_refused(wrong):
-    with pytest.raises(InputError, match="1 record keys"):
+    with pytest.raises(InputError, match="1 record key"):
         scaled_keys(wrong)
 
 
@@ -158,7 +158,7 @@ def test_parents_that_do_not_fit_are_refused():
 
 @pytest.mark.parametrize("ids", [[1.5, 2.0], ["a", None], ["a", " "]])
 def test_ids_that_identify_nothing_are_refused(ids):
-    with pytest.raises(InputError, match="ids are"):
+    with pytest.raises(InputError, match="(id is|ids are)"):
         derive_record_keys(ids, KEYS)
 
 

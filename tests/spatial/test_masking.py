@@ -207,7 +207,7 @@ def test_rings_that_are_none_are_refused(inner, outer):
 
 def test_few_are_refused_where_that_is_asked():
     table = pa.table({"x": [0.0, 10.0, 90_000.0], "y": [0.0] * 3})
-    with pytest.raises(ProtectionError, match="1 points hide among fewer than 2 places.*row 3"):
+    with pytest.raises(ProtectionError, match="1 point hides among fewer than 2 places.*row 3"):
         mask(table, Grid(1_000, crs=25832), crs=25832, least=2, few="refuse")
 
 

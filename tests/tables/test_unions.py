@@ -85,7 +85,7 @@ def test_a_part_of_a_code_is_refused_unless_the_code_is_whole():
 
 
 def test_overlapping_cells_are_refused():
-    with pytest.raises(InputError, match=r"1 unions hold .*region=S; the cells .* not overlap"):
+    with pytest.raises(InputError, match=r"1 union holds .*region=S; the cells .* not overlap"):
         union_table(a_file(), member([0, 1, 0, 0], [1, 0, 1, 0]))
 
 
