@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 import diskret as dk
 from diskret.attack import Windows, certify_cell_key, certify_cell_key_sums
 from diskret.attack.cell_key_certificate import certify_unseen
-from diskret.attack.cell_key_noise import interval_noise, row_moments, turned_key
+from diskret.attack.cell_key_noise import (
+    interval_noise,
+    measure_key,
+    row_moments,
+    turned_key,
+)
 from diskret.cellkey import Lookup, PerturbationTable
-from diskret.cellkey.further_keys import turned
+from diskret.cellkey.further_keys import measure_keys, turned
 from diskret.errors import ProofError
 
 #: No published value of 1, though noise goes down to -3: the last row stands for 5 and more.
@@ -194,18 +199,21 @@ def no_small_counts(largest):
 
 
 def test_the_office_reads_how_large_noise_is():
+    table = counts().table
     for lookup, noise, variance in (
         (TABLE.lookup(), "Noise is at most 3; no published value is 1;", "is 1.2 – 2.4,"),
         (CENTRED.lookup(), "Noise is at most 1; empty cells", "is 0.5,"),
         (no_small_counts(2), "at most 2; no published value is 1 to 2;", "is 0 – 2.25,"),
         (no_small_counts(4), "at most 4; no published value is 1 to 4;", "is 0 – 6.25,"),
+        (Lookup([0], 2**32, [[2**32]], [[0]]), "at most 0; empty cells", "is 0,"),
     ):
-        said = [
-            one.en for one in dk.perturb(counts().table, lookup, threshold=9).certificate.checked
-        ]
-        hidden = (dk.perturb(counts().table, lookup).published.value < 9).sum()
+        certificate = dk.perturb(table, lookup, threshold=9).certificate
+        said = [one.en for one in certificate.checked]
+        hidden = (dk.perturb(table, lookup).published.value < 9).sum()
         assert f"{15 - hidden} published values of 15 cells" in said[0] and 0 < hidden < 15
         assert noise in said[1] and variance in said[2]
+        means = np.array(certificate.figures["means"])
+        assert not np.signbit(means[means == 0]).any()  # no mean is -0
 
 
 def test_what_nobody_compared_is_certified_as_such():
@@ -219,7 +227,7 @@ def test_what_nobody_compared_is_certified_as_such():
     assert made.checked == counts().certificate.checked[1:]
     assert made.figures == counts().certificate.figures
     value = shown.value.copy()
-    value[-1, -1], value[0, 0] = 2, 9
+    value[-1, -1], value[0, 0] = 2, 4
     hidden = value < 4
     few = replace(shown, value=np.where(hidden, 0, value), suppressed=hidden)
     certify_unseen(few, TABLE.lookup(), 4)
@@ -278,9 +286,100 @@ def test_sums_are_computed_again_in_other_code(options):
         certify(published, replace(table, key_sum=keys))
 
 
-@pytest.mark.parametrize("extra", [0.5, None])
-def test_sensitive_cells_must_be_moved_at_least_by_the_extra_protection(extra):
-    table, noise = sums(scale=0.1, extra=extra, risk=1.0)
+LEANING = PerturbationTable(  # up more often than down; by a third
+    np.array([0, 1]), np.array([-1, 0, 1]), np.array([[0, 1, 0], [0, 2 / 3, 1 / 3]])
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "unbiased"),
+    [
+        ({}, True),
+        ({"small": CENTRED, "odd": CENTRED}, True),
+        ({"small": LEANING}, False),
+        ({"odd": LEANING}, False),
+        ({"ptable": LEANING}, False),
+        ({"shares": (1, 0.5)}, False),
+        ({"counts": CENTRED}, False),
+        ({"extra": 0.5, "risk": 1.0}, False),  # sensitive cells are moved apart
+    ],
+)
+def test_sums_are_said_to_keep_their_level_only_if_all_noise_does(options, unbiased):
+    table, noise = sums()
+    rule = dk.rules.PPercent(60) if "extra" in options else None
+    found = dk.perturb(table, replace(noise, **options), rule=rule).certificate
+    key = {one.key for one in found.claimed} & {"cell key.unbiased"}
+    other = {one.key for one in found.not_claimed} & {"cell key.biased"}
+    assert (bool(key), bool(other)) == (unbiased, not unbiased)
+    mean = 0.333333333 if options.get("ptable") is LEANING else 0.0
+    assert found.figures["means"] == [0.0, mean]
+
+
+def test_a_sum_beside_a_count_of_0_is_0():
+    """Every count of one becomes 0, and nothing else does."""
+    cells = {"region": ["N", "S", "W"], "n": [3, 1, 1], "x": [300, 50, 70], "x1": [200, 50, 70]}
+    table = dk.Table.from_cells(
+        pa.table(cells), by={"region": None}, count="n", value="x", largest=["x1"]
+    )
+    table = replace(table, key_sum=np.array([7, 2**31, 9, 2**32 - 1], np.uint64))
+    gone = Lookup([0, 1, 2], 2**32, [[2**32]] * 3, [[0], [-1], [0]])
+    noise = dk.MagnitudeNoise(CENTRED, counts=gone)
+    shown = dk.perturb(table, noise).published
+    assert (shown.value == 0).tolist() == [False, False, True, True]
+
+    def certify(published):
+        certify_cell_key_sums(
+            table, published, noise, CENTRED.lookup(), number=table.count, counts=gone
+        )
+
+    certify(shown)
+    with pytest.raises(ProofError, match="1 cells are no 0 beside a count of 0, e.g. region=S"):
+        certify(changed(shown, 1, 2))
+    with pytest.raises(ProofError, match="1 cells are not the sums plus .*, e.g. region=N"):
+        certify(changed(shown, 1, 1))
+
+
+def test_sums_of_both_signs_may_be_negative():
+    records = RECORDS.set_column(2, "turnover", pa.array(random.integers(-900, 900, 120)))
+    table = dk.tabulate(records, by=BY, value="turnover", record_key="key", largest=1)
+    noise = dk.MagnitudeNoise(CENTRED)
+    shown = dk.perturb(table, noise).published
+    assert (shown.value < 0).any() and (shown.value != table.measure.sum).any()
+    for cell in (3, int(shown.value.argmin())):
+        with pytest.raises(ProofError, match=r"1 cells are not the sums plus"):
+            certify_cell_key_sums(
+                table, changed(shown, 1, cell), noise, CENTRED.lookup(), number=table.count
+            )
+
+
+@pytest.mark.parametrize(("scale", "some"), [(0.9, True), (1.4, True), (0.1, False)])
+def test_estimates_by_difference_are_counted_as_published_cells_tell_them(scale, some):
+    table, noise = sums(scale=scale, extra=0.2, risk=1.0)
+    rule = dk.rules.PPercent(60)
+    found = dk.perturb(table, noise, rule=rule)
+    sensitive, shown = rule(table), found.published.value.astype(float)
+    tried, close = set(), set()
+    for i, j in zip(*np.nonzero(sensitive.unsafe), strict=True):
+        estimates = []
+        if i:  # of a region: the total less the other regions
+            estimates.append(shown[0, j] - (shown[1:, j].sum() - shown[i, j]))
+        if j:
+            estimates.append(shown[i, 0] - (shown[i, 1:].sum() - shown[i, j]))
+        for estimate in estimates:
+            tried.add((i, j))
+            error = estimate - table.measure.sum[i, j]
+            if -sensitive.noise_below[i, j] < error < sensitive.noise_above[i, j]:
+                close.add((i, j))
+    figures = found.certificate.figures
+    assert figures["with_a_difference"] == len(tried) and (len(tried) > len(close)) == some
+    assert figures["too_close_by_difference"] == len(close)
+    said = [one.en for one in found.certificate.checked]
+    assert any(f"put {len(close)} of {len(tried)} sensitive cells" in one for one in said)
+
+
+@pytest.mark.parametrize(("extra", "shares"), [(0.5, (1,)), (None, (1,)), (None, (1, 0.5))])
+def test_sensitive_cells_must_be_moved_at_least_by_the_extra_protection(extra, shares):
+    table, noise = sums(scale=0.1, extra=extra, risk=1.0, shares=shares)
     rule = dk.rules.PPercent(60)
     result = dk.perturb(table, noise, rule=rule)
     sensitive = rule(table)
@@ -336,3 +435,15 @@ def test_the_noise_of_the_certificate_is_that_of_the_method(rows, data):
 def test_further_keys_of_the_certificate_are_those_of_the_method(key, modulus, times):
     keys = np.array([key % modulus], np.uint64)
     assert turned_key(keys, modulus, times) == turned(keys, modulus, times)
+
+
+@pytest.mark.parametrize("modulus", [1, 2, 3, 5, 7, 12, 26, 100, 257, 1001, 10**8, 2**32])
+def test_keys_of_measures_in_the_certificate_are_those_of_the_method(modulus):
+    """And every key is the key of one cell."""
+    keys = np.arange(min(modulus, 1001), dtype=np.uint64)
+    for draw, source in ((0, "turnover"), (2, "wages")):
+        found = measure_key(keys, modulus, source, draw)
+        assert np.array_equal(found, measure_keys(keys, modulus, source, draw))
+        assert len({*found.tolist()}) == len(keys) and found.max() < modulus
+    other = measure_key(keys, modulus, "wages", 1)
+    assert modulus < 6 or (other != found).any()

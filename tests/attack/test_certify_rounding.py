@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from diskret.attack import Requirements, certify_rounding
+from diskret.attack.statements import GROUP_DISCLOSURE
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension, Noise, Perturbed, Published, Table
@@ -99,6 +100,8 @@ def test_true_claims_pass_and_public_part_is_silent_on_true_values(method):
         "additive": additive,
     }
     assert certificate.figures["largest_deviation"] > 0
+    small = ((ORIGINAL > 0) & (ORIGINAL < 3)).sum()
+    assert certificate.figures["required"] == certificate.figures["required_and_proven"] == small
     assert "largest" not in public and "deviation" not in public
     assert len(certificate.summary("de")) == len(certificate.summary("en"))
 
@@ -197,6 +200,59 @@ def test_unpicked_values_are_counted_but_not_claimed():
     assert (found.figures["required"], found.figures["required_and_proven"]) == (3, 0)
     assert not any("tell exactly" in s.en for s in found.claimed)
     assert any("Differences of published values" in s.en for s in found.not_claimed)
+
+
+def test_the_office_reads_how_far_values_are_off_and_what_was_proven():
+    """In hundredths, with a cell of which all know that nobody is in it."""
+    flat = (Dimension("x", Hierarchy.flat(["a", "b", "c", "d"])),)
+    true, value = np.array([1300, 800, 200, 300, 0]), np.array([1500, 900, 300, 300, 0])
+    nobody = np.arange(5) == 4
+    table = Published(
+        "t",
+        flat,
+        "v",
+        False,
+        2,
+        value,
+        nobody & False,
+        nobody,
+        changed="rounding",
+        nonnegative=True,
+    )
+    asked = Requirements(*(np.array(one) for one in ([1, 2], [50, 10], [0, 0], [0, 60])))
+    perturbed = Perturbed("random", base=3)
+    (found,) = certify_rounding([table], [true], perturbed, [asked], groups=True)
+    figures = dict(found.figures)
+    assert figures.pop("mean_absolute_deviation") == pytest.approx(1)
+    assert figures == {
+        "method": "random",
+        "base": 3,
+        "cells": 4,
+        "changed": 3,
+        "largest_deviation": 2.0,
+        "sum_of_deviations": 4.0,
+        "intervals": "exact",
+        "known_exactly": 0,
+        "required": 2,
+        "required_and_proven": 2,
+    }
+    off, proven = (one.en for one in found.checked)
+    assert off.startswith("3 of 4 values differ from the true ones, by 2 at most and 1 on average")
+    assert proven.startswith("2 of 2 sensitive true values are proven") and "; 0 values" in proven
+    more = replace(asked, cell=np.array([1, 3]), upper=np.array([0, 400]))
+    with pytest.raises(
+        ProofError, match=r"1 true values are not .*, e\.g\. x=c; take a larger base"
+    ):
+        certify_rounding([table], [true], perturbed, [more])
+    less = Requirements(*(np.array([one]) for one in (3, 100, 100, 0)))
+    two = certify_rounding([table, replace(table, name="u")], [true] * 2, perturbed, [asked, less])
+    assert [one.figures["required_and_proven"] for one in two] == [2, 1]
+    assert [one.figures["required"] for one in two] == [2, 1]
+    keys = [{one.key for one in made.not_claimed} for made in (found, two[0])]
+    assert keys[1] - keys[0] == {GROUP_DISCLOSURE.key}
+    nowhere = replace(table, value=true * 0, empty=nobody | True)
+    (nothing,) = certify_rounding([nowhere], [true * 0], perturbed, examined=False)
+    assert (nothing.figures["cells"], nothing.figures["mean_absolute_deviation"]) == (0, 0)
 
 
 def test_what_was_not_examined_is_said():

@@ -126,6 +126,12 @@ CASES = [
         1,
         {"small": SMALL, "extra": 0.0, "shares": (1, 0.5), "odd": WIDE},
     ),
+    *(([12, 5], near, near, 1, False, 1, {**TINY, "extra": 0.25}) for near in (5, 7, 9, 11, 13)),
+    # noise of so large a share that it lies between two rows
+    *(([60, 20], near, near, 1, False, 1, {"scale": 0.8, "extra": 0.1}) for near in (9, 15, 40)),
+    # moved down as far as the window asks for, and 0 is reached, or just not
+    *(([900], near, near, 1, False, 0, {}) for near in (897, 898, 899)),
+    *(([900], near, near, 1, False, 1, {}) for near in (897, 898, 899)),
     # rounding carries a smaller contribution's noise on to the next multiple
     ([4967, 323], 1184, 595, 500, False, 0, {"shares": (1, 0.3), "extra": 0.2}),
     ([5415, 373], 301, 1165, 500, False, 0, {"shares": (1, 0.05), "extra": 0.5}),
@@ -145,13 +151,14 @@ def test_every_key_is_tried(
     counts, small, odd = (more.pop(name, None) for name in ("counts", "small", "odd"))
     used = UsedNoise(replace(PLAIN, **more), ROWS, small, odd, counts)
     table = cell(sizes, signed, decimals)
-    sensitive = np.array([False, True])
+    sensitive = np.array([True, True])  # the total and its only part
     both = (np.full(2, side, dtype=np.int64) for side in (above, below))
     found = closeness(used, table, Windows(sensitive, *both), unit, table.units)
     wide = max(above, below) if signed else None
     above, below = (above, below) if wide is None else (wide, wide)
     outcome = every_key(used, sizes, above, below, unit, signed, decimals)
     close, best = expected(outcome, above, below, cut=not signed)
+    assert found.close[0] == found.close[1] and found.guess[0] == found.guess[1]
     one_key = counts is not None and more.get("keys") == "cell" and "own_keys" not in more
     if one_key or (outcomes == 4 and len(used.noise.shares) > 1):
         assert found.worst >= close - 1e-9 and found.best_guess >= best - 1e-9

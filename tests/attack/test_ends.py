@@ -13,12 +13,12 @@ from scipy import sparse
 from diskret.attack import component, examine, linear_programme, search, shortest, solver
 from diskret.attack.component import Component, Start, attack_component, shown_in_time
 from diskret.attack.exact import UNKNOWN, Point
-from diskret.attack.linear_programme import LinearProgramme
+from diskret.attack.linear_programme import Answer, LinearProgramme
 from diskret.attack.moves import joined
 from diskret.attack.search import SearchResult, Wanted
 from diskret.attack.short_moves import put_together
 from diskret.attack.shortest import Move, Shortest
-from diskret.attack.solver import Status
+from diskret.attack.solver import OutOfWork, Status
 from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ContradictionError, ProofError
 from diskret.hierarchy import Hierarchy
@@ -116,6 +116,33 @@ def test_halves_of_a_large_part_are_a_table_of_sums_but_none_of_counts():
         assert [point.denominator for point in found.points] == [2] * (not whole)
         quick = shown_in_time(own, False, asked, start, None, whole, 9, ticks.append, NEVER)
         assert quick.upper.tolist() == [9, 9] and not quick.points and not quick.exact
+
+
+def test_single_equations_leave_what_nothing_bounds_without_end():
+    row, free = sparse.csr_array(np.array([[1, -1]])), np.full(2, UNKNOWN)
+    own = Component(np.arange(2), row, np.array([0]), -free, free)
+    start = Start(np.zeros(2, np.int64), np.ones(2, bool), joined([], 2))
+    quick = shown_in_time(
+        own, False, np.ones(2, bool), start, None, True, 9, lambda done: None, NEVER
+    )
+    assert quick.lower.tolist() == [-np.inf] * 2 and quick.upper.tolist() == [np.inf] * 2
+
+
+def test_whole_numbers_are_looked_for_around_a_half():
+    ends = np.zeros(2, np.int64), np.array([9, 1])
+    own = Component(np.arange(2), sparse.csr_array(np.array([[2, 1]])), np.array([5]), *ends)
+    vertex = Answer(True, np.array([2.5, 0]), Point(np.array([5, 0]), 2))
+    assert component._near(own, vertex).tolist() == [2, 1]
+    far = Answer(True, np.full(101, 0.5), None)
+    assert component._near(own, far) is None  # too many of them
+
+
+def test_windows_are_for_numbers_that_can_be_added_up():
+    row = sparse.csr_array(np.array([[1, 1, 1]]))
+    for largest, right in ((2**58, True), (2**59, False)):
+        assert component._adds_up(row, np.array([0, -largest, 1])) == right
+    twice = sparse.csr_array(np.array([[1, 2, 1]]))
+    assert not component._adds_up(twice, np.array([0, 2**58, 1]))
 
 
 # ── programmes that lose their way ───────────────────────────────────────────────────
@@ -419,6 +446,19 @@ def test_who_is_asked_again_forgets_a_basis_that_leads_nowhere(monkeypatch):
     monkeypatch.setattr(shortest, "run_in_time", lost)
     assert look(equal(2), 6, [9, 9], own=own)[0].step.tolist() == [3, 3]
     assert len(asked) == 2
+
+
+def test_who_runs_out_of_work_is_not_asked_again(monkeypatch):
+    own, asked = Shortest(sparse.csr_array(equal(2))), []
+
+    def endless(*question, **how):
+        asked.append(question)
+        raise OutOfWork("too much")
+
+    assert look(equal(2), 4, [9, 9], own=own)[0].step.tolist() == [2, 2]
+    monkeypatch.setattr(shortest, "run_in_time", endless)
+    assert look(equal(2), 6, [9, 9], own=own) == (None, False)
+    assert len(asked) == 1
 
 
 def test_no_move_without_a_reason_is_no_move_all_the_same():

@@ -319,6 +319,29 @@ def test_a_hidden_total_of_hidden_parts_has_no_upper_end():
     assert found(published) == {("Total",): (0, None), ("a",): (0, None), ("b",): (0, None)}
 
 
+def test_what_has_no_end_is_shown_far_beyond_what_is_known_of_it_and_no_farther():
+    tree = (Hierarchy.flat(["a", "b"]),)
+    published = publish(tree, np.array([0, 0, 0]), np.ones(3, dtype=bool))
+
+    def at_least(published):
+        return np.array([np.nan, 10.0**6, np.nan])
+
+    result = examine(published, Attacker(lower=at_least))
+    assert result.lower.tolist() == [10**6, 10**6, 0] and np.isinf(result.upper).all()
+    assert (result.witness_upper >= 10**7).all() and (result.witness_upper < 10**9).all()
+    recheck(published, result, Attacker(lower=at_least))
+
+
+@pytest.mark.parametrize("cells", [CORNERS, [(a, b) for a in "123" for b in "123"]])
+def test_progress_comes_to_its_end(cells):
+    """Whether equations tie the cells or leave one unknown alone."""
+    told = []
+    examine(meindl(*cells), progress=lambda *what: told.append(what))
+    assert {task for task, _, _ in told} == {"attack"} and told[0][1] == 0
+    assert told[-1][1] == told[-1][2] > 0
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+
+
 def test_nothing_suppressed_gives_an_empty_examination():
     result = examine(meindl())
     assert len(result.cell) == 0

@@ -34,6 +34,24 @@ def test_recovery_is_the_share_of_all_outcomes(seed, queries, parts):
     assert recovery_probability(table, parts, queries) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize(("parts", "queries"), [((2,), 28), ((2,), 31), ((1, 2, 5), 4)])
+def test_recovery_from_many_answers_is_that_of_noise_added_up(parts, queries):
+    """Sums farther away than half the answers must not come round to where they count."""
+    for table in (
+        PerturbationTable(np.arange(2), [-1, 0, 1], [[0, 1, 0], [0.5, 0, 0.5]]),
+        PerturbationTable(np.arange(3), [-2, 0, 2], [[0, 1, 0], [0, 0.9, 0.1], [0.5, 0, 0.5]]),
+    ):
+        largest = int(table.noise[-1])
+        noise = range(-largest, largest + 1)
+        rows = [[table.probability(n, v) for v in noise] for n in parts]
+        chance = np.ones(1)
+        for row in rows * queries:
+            chance = np.convolve(chance, row)
+        total = np.arange(len(chance)) - len(parts) * queries * largest
+        expected = chance[2 * np.abs(total) < queries].sum()
+        assert recovery_probability(table, parts, queries) == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.parametrize("parts", [(9,), (9, 9), (3, 5, 9)])
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
 def test_queries_needed_reach_the_confidence_and_not_before(parts, confidence):

@@ -69,6 +69,41 @@ def risks_by_bayes(table, parts, up_to, certainty, prior=None):
     return risks
 
 
+def keyed_risks(lookup, steps, up_to, certainty):
+    """The same with real keys; intervals end at multiples of the modulus by `steps`.
+
+    Two keys lie anywhere in their steps i and j: their sum is as often in step i + j as behind.
+    """
+    largest = int(np.abs(lookup.noise).max())
+    key = np.arange(steps, dtype=np.uint64) * np.uint64(lookup.modulus // steps)
+    noise = {n: lookup(np.full(steps, n), key).tolist() for n in range(2 * up_to + 4 * largest + 5)}
+    chance_of = {}
+    for a, b in product(range(up_to + 2 * largest + 3), repeat=2):
+        chance = defaultdict(float)
+        for i, j, up in product(range(steps), range(steps), (0, 1)):
+            k = i if b == 0 else j if a == 0 else (i + j + up) % steps  # the same cell
+            values = a + noise[a][i], b + noise[b][j], a + b + noise[a + b][k]
+            chance[values] += 1 / (2 * steps**2)
+        chance_of[a, b] = chance
+    posterior = [defaultdict(lambda: defaultdict(float)) for _ in range(3)]
+    for (a, b), chance in chance_of.items():
+        for values, probability in chance.items():
+            for cell, true in enumerate((a, b, a + b)):
+                posterior[cell][values][true] += probability
+    risks = {}
+    for a, b in product(range(up_to + 1), repeat=2):
+        if a > b or b == 0:
+            continue
+        risks[a, b] = 0.0
+        for values, probability in chance_of[a, b].items():
+            for cell, true in enumerate((a, b, a + b)):
+                of = posterior[cell][values]
+                if 1 <= true <= up_to and of[true] >= certainty * sum(of.values()) - 1e-12:
+                    risks[a, b] += probability
+                    break
+    return risks
+
+
 def as_dict(found):
     return {c.parts: c.risk for c in found.constellations}
 
@@ -215,6 +250,23 @@ def test_rows_beyond_the_last_one_are_those_that_the_lookup_takes(reuse):
 def test_keyed_risk_is_for_the_rows_of_all_counts(lookup, why):
     with pytest.raises(InputError, match=why):
         keyed_constellation_risk(lookup)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_keyed_risk_is_that_of_bayes(seed):
+    draw = np.random.default_rng(seed)
+    rows, steps, up_to = draw.integers(2, [5, 4, 3])
+    certainty = (1.0, 0.5713, 0.8191)[seed % 3]
+    noise = [np.zeros(steps, np.int64)]
+    noise += [draw.integers(-min(n, 2), 3, steps) for n in range(1, rows)]
+    ends = np.tile(np.arange(1, steps + 1, dtype=np.uint64) * np.uint64(25), (rows, 1))
+    reuse = int(draw.integers(1, rows))
+    lookup = Lookup(np.arange(rows), 25 * int(steps), ends, np.array(noise), reuse=reuse)
+    found = keyed_constellation_risk(lookup, up_to=int(up_to), certainty=certainty)
+    expected = keyed_risks(lookup, steps, up_to, certainty)
+    assert as_dict(found) == pytest.approx(expected, abs=1e-12)
+    risks = [c.risk for c in found.constellations]
+    assert risks == sorted(risks, reverse=True)
 
 
 def test_any_two_cells_are_independent_but_not_all_three():

@@ -70,6 +70,8 @@ def test_closed_form_of_plus_or_minus_one():
     assert loss.delta(np.inf) == 0.25
     assert loss.epsilon(0.25) == pytest.approx(np.log(2))
     assert loss.epsilon(0.2499) == np.inf
+    assert loss.counts.tolist() == [1] and privacy_loss(table).counts.tolist() == [0, 1]
+    assert loss.deltas(0.3).shape == (1,)
     # a true 0 is always shown as 0, so 1 and 2 are seen with ¾
     assert privacy_loss(table).delta(np.inf) == 0.75
 

@@ -291,8 +291,8 @@ def test_attacks_of_all_of_a_part_and_of_its_surroundings_agree(known):
         system = System(seed, free=0.0)
         given = np.full(system.size, known)
         for exact in (True, False):
-            found, values, (low, high), _ = attacked(system, attack_component, exact, given)
-            assert found.exact == exact
+            found, values, (low, high), ticked = attacked(system, attack_component, exact, given)
+            assert found.exact == exact and ticked == 2 * system.size
             assert (found.lower <= low).all() and (found.upper >= high).all()
             assert np.array_equal(values.min(axis=0), low)
             assert np.array_equal(values.max(axis=0), high)

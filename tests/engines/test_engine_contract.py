@@ -10,11 +10,11 @@ from math import floor
 import pyarrow as pa
 import pytest
 from counted_by_hand import by_hand, plain, same
+from engines.postgres_server import in_postgres
+from engines.spark_server import ONE_SPARK, in_spark
 from hypothesis import given
 from hypothesis import strategies as st
-from postgres_server import in_postgres
 from profiles import examples
-from spark_server import ONE_SPARK, in_spark
 
 from diskret.engines import LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import spark_words
+from engines.postgres_server import in_postgres, table_of
+from engines.spark_server import ONE_SPARK, in_spark
 from hypothesis import given
 from hypothesis import strategies as st
-from postgres_server import in_postgres, table_of
 from profiles import examples
-from spark_server import ONE_SPARK, in_spark
 from sqlglot import exp
 
 from diskret.engines import KeyQuestion, postgres_sql, spark_sql, sql

@@ -8,11 +8,11 @@ from math import ceil
 import numpy as np
 import pyarrow as pa
 import pytest
+from engines.postgres_server import in_postgres
+from engines.spark_server import ONE_SPARK, in_spark
 from hypothesis import given
 from hypothesis import strategies as st
-from postgres_server import in_postgres
 from profiles import examples
-from spark_server import ONE_SPARK, in_spark
 
 import diskret as dk
 from diskret.engines.duckdb import DuckDBEngine

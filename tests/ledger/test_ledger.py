@@ -74,7 +74,7 @@ def test_a_release_is_written_and_recorded(ledger, tmp_path):
 
 def test_the_release_says_which_entry_it_is(ledger, tmp_path):
     publish(ledger, tmp_path, "first")
-    publish(ledger, tmp_path, "second", protected(table("2026")))
+    publish(ledger, tmp_path, "second", protected(table("2026", N=9, S=4)))
     mark = json.loads((tmp_path / "second/internal/ledger.json").read_text(encoding="utf-8"))
     assert (mark["release"], mark["entry"]) == ("second", 2)
     assert ledger.verify([tmp_path / "first", tmp_path / "second"]) == 2

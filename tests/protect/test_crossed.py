@@ -171,6 +171,177 @@ def test_beside_earlier_releases_nothing_is_claimed(tmp_path):
     assert verify(tmp_path / "second", keys=KEYS)
 
 
+# ── filters by what others show ─────────────────────────────────────────────────────
+
+#: Districts of two lands; one man lives in district 1.
+DISTRICTS = [
+    ("1", "a", "m", 1), ("1", "a", "f", 9), ("2", "a", "m", 9), ("2", "a", "f", 12),
+    ("3", "b", "m", 4), ("3", "b", "f", 4), ("4", "b", "m", 14), ("4", "b", "f", 14),
+]  # fmt: skip
+
+
+def inhabitants(numbers=DISTRICTS):
+    rows = [own for *own, number in numbers for _ in range(number)]
+    return pa.table(dict(zip(["district", "land", "sex"], zip(*rows, strict=True), strict=True)))
+
+
+def of_land(frame, by, land="a"):
+    return dk.tabulate(frame, by=by, where={"land": land})
+
+
+def difference(results, district, sex):
+    """People of a sex in land a without those of the other district, None if one is hidden."""
+    whole, part = (
+        {tuple(v for k, v in row.items() if k not in ("count", "status")): row["count"]
+         for row in result.public.to_pylist()}
+        for result in results
+    )  # fmt: skip
+    less = part[(district, sex)] if (district, sex) in part else part[(sex,)]
+    return None if None in (whole[(sex,)], less) else whole[(sex,)] - less
+
+
+@pytest.mark.parametrize("shown", [True, False], ids=["a variable", "a second filter"])
+def test_districts_of_a_land_that_a_filter_asks_for(shown, monkeypatch):
+    frame = inhabitants()
+    second = (
+        dk.tabulate(frame, by={"district": None, "sex": None})
+        if shown
+        else dk.tabulate(frame, by={"sex": None}, where={"district": "2"})
+    )
+    pair = [of_land(frame, {"sex": None}), second]
+    results = dk.suppress(pair, RULE, name=["land", "second"])
+    assert difference(results, "2", "m") is None
+    said = results[0].certificate.public()
+    assert any("Where categories of one variable" in line for line in said["claimed"]["en"])
+    assert results[0].certificate.internal()["crossed_not_judged"] == 0
+    monkeypatch.setattr(import_module("diskret.protect.parts"), "crossed_judge", lambda *_: None)
+    open_ = dk.suppress(pair, RULE, name=["land", "second"])
+    assert difference(open_, "2", "m") == 1  # the man of district 1
+    said = open_[0].certificate.public()
+    assert any("how different variables lie" in line for line in said["not_claimed"]["en"])
+
+
+@pytest.mark.parametrize("filtered", [True, False])
+def test_a_city_that_is_a_land_is_hidden_under_both_names(filtered, monkeypatch):
+    # land b has one district, with one man; what is cheap to hide beside him differs
+    numbers = {"1a": (12, 40, 3), "2a": (12, 40, 4), "3b": (1, 5, 9)}
+    frame = inhabitants(
+        [(*place, "mfd"[i], n) for place, own in numbers.items() for i, n in enumerate(own)]
+    )
+    land = (
+        of_land(frame, {"sex": None}, "b")
+        if filtered
+        else dk.tabulate(frame, by={"land": None, "sex": None})
+    )
+    pair = [dk.tabulate(frame, by={"district": None, "sex": None}), land]
+
+    def status():
+        found = [
+            {(*codes[-2:],): row["status"] == "suppressed"
+             for row in result.public.to_pylist()
+             for codes in [[v for k, v in row.items() if k not in ("count", "status")]]}
+            for result in dk.suppress(pair, RULE, name=["district", "land"])
+        ]  # fmt: skip
+        its = {sex: found[1].get(("b", sex), found[1].get((sex,))) for sex in ("Total", *"mfd")}
+        return {sex: found[0]["3", sex] for sex in its}, its
+
+    own, its = status()
+    assert own == its
+    assert own["m"]
+    monkeypatch.setattr(import_module("diskret.protect.parts"), "crossed_judge", lambda *_: None)
+    own, its = status()
+    assert own != its or not filtered
+
+
+def told_by_maps(places, numbers, asked, results):
+    """Unsafe cells of district × sex that published counts tell whoever has the maps; from records.
+
+    places: land and kind of each district; asked: the filter of each table, a place.
+    """
+    atoms = [(d, s) for d, row in enumerate(numbers) for s, n in enumerate(row) if n]
+    rows = []
+    for result, place in zip(results, asked, strict=True):
+        for cell in result.public.to_pylist():
+            if cell["count"] is not None:
+                inside = [
+                    cell.get("district", "Total") in ("Total", str(d))
+                    and cell["sex"] in ("Total", "mf"[s])
+                    and (place is None or place in places[d])
+                    for d, s in atoms
+                ]
+                assert sum(numbers[d][s] for (d, s), its in zip(atoms, inside, strict=True) if its
+                           ) == cell["count"]  # fmt: skip
+                rows.append(inside)
+    known = np.array(rows, dtype=float)
+    rank = np.linalg.matrix_rank(known)
+    alone = np.eye(len(atoms))
+    return [
+        atom
+        for atom, one in zip(atoms, alone, strict=True)
+        if numbers[atom[0]][atom[1]] < LEAST
+        and np.linalg.matrix_rank(np.vstack([known, one])) == rank
+    ]
+
+
+def test_a_hidden_cell_that_is_safe_is_not_told_by_a_map(monkeypatch):
+    # without districts 2 and 3, land a is district 0, and kind x is 0, 2 and 4
+    places = ["ax", "by", "ax", "ay", "bx"]
+    numbers = [(4, 9), (2, 2), (7, 12), (1, 7), (0, 1)]
+    rows = [
+        (str(district), *places[district], sex)
+        for district, own in enumerate(numbers)
+        for sex, n in zip("mf", own, strict=True)
+        for _ in range(n)
+    ]
+    names = ["district", "land", "kind", "sex"]
+    frame = pa.table(dict(zip(names, zip(*rows, strict=True), strict=True)))
+    tables = [
+        dk.tabulate(frame, by={"district": None, "sex": None}),
+        dk.tabulate(frame, by={"sex": None}, where={"land": "a"}),
+        dk.tabulate(frame, by={"sex": None}, where={"kind": "x"}),
+    ]
+    names = ["all", "land", "kind"]
+    found = dk.suppress(tables, RULE, name=names)
+    assert not told_by_maps(places, numbers, [None, "a", "x"], found)
+    module = import_module("diskret.protect.crossed")
+    monkeypatch.setattr(module, "_is_hidden", lambda _, __, rests: np.zeros(len(rests), dtype=bool))
+    found = dk.suppress(tables, RULE, name=names)
+    assert told_by_maps(places, numbers, [None, "a", "x"], found) == [(4, 1)]
+
+
+def test_what_a_filter_leaves_open_is_not_judged():
+    frame = inhabitants()
+    nowhere = pa.table({"district": ["5"] * 4, "land": [None] * 4, "sex": ["m"] * 4})
+    frame = pa.concat_tables([frame, nowhere.cast(frame.schema)])
+    pair = [of_land(frame, {"sex": None}), dk.tabulate(frame, by={"district": None, "sex": None})]
+    results = dk.suppress(pair, RULE, name=["land", "second"])
+    assert results[0].certificate.internal()["crossed_not_judged"] == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_districts_of_any_lands(seed):
+    drawn = np.random.default_rng(seed)
+    numbers = [
+        (str(district), "ab"[place], sex, int(number))
+        for district, place in enumerate(drawn.integers(0, 2, 4))
+        for sex, number in zip("mf", drawn.choice([0, 1, 2, 4, 7, 12], 2), strict=True)
+    ]
+    frame = inhabitants(numbers)
+    pair = [of_land(frame, {"sex": None}, "a" if "a" in frame["land"].to_pylist() else "b"),
+            dk.tabulate(frame, by={"district": None, "sex": None})]  # fmt: skip
+    [land] = pair[0].where.asked["land"]
+    try:
+        whole, part = dk.suppress(pair, RULE, name=["land", "second"])
+    except (ProtectionError, ProofError):
+        return
+    shown = {(r["district"], r["sex"]): r["count"] for r in part.public.to_pylist()}
+    inside = {district for district, its, _, n in numbers if its == land and n}
+    for row in whole.public.to_pylist():
+        if row["count"] is not None:
+            seen = [shown[d, row["sex"]] for d in inside if shown.get((d, row["sex"])) is not None]
+            assert not seen or row["count"] - sum(seen) not in (1, 2)
+
+
 # ── random places ───────────────────────────────────────────────────────────────────
 
 

@@ -122,3 +122,53 @@ def test_what_goes_through_is_no_other_measure_or_too_little_to_tell(values, tim
         refused = REFUSED in str(error)
     changed = bool(plus) and sum(v > 0 for v in sums.values()) > 1
     assert refused == (enough and not changed)
+
+
+# ── one measure of two periods ────────────────────────────────────────────────────────
+
+
+def periods(frame, first="", second="2025"):
+    """Turnover of all regions, and of all but S, said to be of other periods."""
+    options = {"by": {"region": None}, "unit": "firm", "value": "turnover"}
+    return (
+        dk.tabulate(frame, vintage=first, **options),
+        dk.tabulate(frame, vintage=second, where={"region": [*"NWE"]}, **options),
+    )
+
+
+def test_records_of_two_periods_are_refused_in_one_call():
+    with pytest.raises(dk.errors.InputError, match="from the same records"):
+        dk.suppress([*periods(records())], RULE, name=["a", "b"])
+
+
+def test_tables_with_the_same_values_are_of_one_period(tmp_path, monkeypatch):
+    same = "has the same value in all 3 finest cells"
+    one, _ = periods(records())
+    _, other = periods(records(), "", "2025")  # another frame of the same records
+    with pytest.raises(dk.errors.InputError, match=same):
+        dk.suppress([one, other], RULE, name=["a", "b"])
+    first, second = (dk.suppress(t, RULE, name=n) for t, n in zip((one, other), "ab", strict=True))
+    with pytest.raises(dk.errors.InputError, match=same):
+        dk.write([first, second], tmp_path / "both", ["csv"], keys=KEYS)
+    ledger = dk.Ledger.create(tmp_path / "ledger.db", keys=KEYS)
+    ledger.publish(first, tmp_path / "1", ["csv"])
+    with pytest.raises(dk.errors.InputError, match=same):
+        ledger.publish(second, tmp_path / "2", ["csv"])
+    _, changed = periods(records([v + 1 for v in TURNOVER]))
+    ledger.publish(dk.suppress(changed, RULE, name="b"), tmp_path / "3", ["csv"])
+    monkeypatch.setattr("diskret.protect.linked.refuse_one_measure_twice", lambda *_, **__: None)
+    secret = sum(v for r, v in zip(REGIONS, TURNOVER, strict=True) if r == "S")
+    assert told(dk.suppress([one, other], RULE, name=["a", "b"]), 1) == secret
+
+
+def test_tables_that_share_no_finest_cell_of_either_are_compared_where_they_meet():
+    frame = records()
+    for name, codes in ("size", "SML"), ("form", "PQ"):
+        frame = frame.append_column(name, pa.array([codes[i % len(codes)] for i in range(17)]))
+    options = {"unit": "firm", "contributions": True}
+    tables = [
+        dk.tabulate(frame, by={"region": None, name: None}, value=value, **options)
+        for name, value in (("size", "turnover"), ("form", "umsatz"))
+    ]
+    with pytest.raises(dk.errors.InputError, match=f"{REFUSED}.*all 4 finest"):
+        dk.suppress(tables, RULE, name=["a", "b"])

@@ -302,3 +302,24 @@ def test_where_somebody_has_no_staff_the_difference_is_no_rest():
     assert len(told) == 1
     assert None not in values(results[0], "sales") + values(results[1], "sales")
     assert results[0].certificate.internal()["rests_not_judged"] == 0
+
+
+@pytest.mark.parametrize("single", [1, 6])
+def test_codes_that_a_filter_lacks_stay_codes_of_the_whole(single):
+    # an axis of the filtered table, with the code that nobody there has, is like that of the whole
+    rows = {("s0", "l0"): 5, ("s0", "l1"): 12, ("s1", "l0"): 4, ("s1", "l1"): 9}
+    rows[("s2", "l1")] = single
+    codes, lands = zip(*(key for key, number in rows.items() for _ in range(number)), strict=True)
+    frame = pa.table({"code": codes, "land": lands})
+    pair = [
+        dk.tabulate(frame, by={"code": None}, where={"land": "l0"}),
+        dk.tabulate(frame, by={"code": None}),
+    ]
+    rule = dk.rules.MinimumFrequency(3)
+    for order in (pair, pair[::-1]):
+        part, whole = dk.suppress(order, rule, name=["a", "b"])[:: 1 if order is pair else -1]
+        assert part.public["count"].to_pylist() == [9, 5, 4]
+        shown = [30 + single, 17, 13, single]
+        assert whole.public["count"].to_pylist() == (
+            [shown[0], 17, None, None] if single < 3 else shown
+        )

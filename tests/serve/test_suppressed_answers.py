@@ -149,6 +149,21 @@ def test_sums_are_judged_by_their_own_rules(tmp_path):
     assert all((row["mean"] is None) == (row["status"] != "published") for row in rows)
 
 
+def test_of_measures_that_add_up_the_last_is_refused(tmp_path):
+    records = persons(2, 60)
+    records["tax"] = np.random.default_rng(3).integers(1, 400, 60)
+    records["gross"] = records["pay"] + records["tax"]
+    rule = Suppression(RULE, RULE | dk.rules.PPercent(10))
+    measures = tuple(map(Measure, ("pay", "tax", "gross")))
+    tables = releasing(tmp_path, hidden_data(records, suppression=rule, measures=measures))
+    asked = {"data": "persons", "by": ["sex", "region"], "measure": "sum"}
+    first = [tables.answer({**asked, "of": [name]}, who="anne") for name in ("pay", "tax")]
+    assert any(own.hidden.any() for own in first)
+    with pytest.raises(Refused, match="cannot be proven") as refused:
+        tables.answer({**asked, "of": ["gross"]}, who="bert")
+    assert "holds in all" not in str(refused.value)
+
+
 def test_what_was_published_elsewhere_makes_a_table_impossible(tmp_path):
     records = persons(5)
     data = hidden_data(records)

@@ -84,7 +84,8 @@ def _(folder: Path) -> None:
 
 @case("linked-and-derived")
 def _(folder: Path) -> None:
-    one, two = firms(), firms(by={"nace": REGISTER.nace, "region": REGISTER.region})
+    one = firms(vintage="2026")
+    two = firms(by={"nace": REGISTER.nace, "region": REGISTER.region}, vintage="2026")
     results = dk.suppress(
         [one, two, one["count"]],
         [RULE, RULE, FEW],
@@ -210,9 +211,10 @@ def _(folder: Path) -> None:
     ledger = dk.Ledger.create(path, keys=KEYS)
     first = dk.suppress(firms(vintage="2024"), RULE, attacker=OUTSIDER)
     ledger.publish(first, folder / "before", formats=["csv"], who="clerk")
-    coarse = dk.suppress(firms(by={"size": None}), RULE, attacker=OUTSIDER)
+    coarse = dk.suppress(firms(by={"size": None}, vintage="2025"), RULE, attacker=OUTSIDER)
     ledger.publish(coarse, folder / "first", formats=["csv", "html"], who="clerk")
-    fine = dk.suppress(firms(), RULE, attacker=OUTSIDER, ledger=ledger, previous=first.published)
+    new = firms(vintage="2025")
+    fine = dk.suppress(new, RULE, attacker=OUTSIDER, ledger=ledger, previous=first.published)
     options = {"who": "clerk", "language": "de", "intervals": True}
     ledger.publish(fine, folder / "second", formats=FORMATS, **options)  # type: ignore[arg-type]
     table = dk.Table.from_cells(SMALL, by={"region": None}, count="firms")

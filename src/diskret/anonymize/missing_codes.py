@@ -77,7 +77,11 @@ def in_its_order(md: Microdata, name: str, order: Sequence[Any] | None = None) -
         It has no order, or a value that does not stand in it.
     """
     declared = md.roles.orders.get(name) if order is None else order
-    return in_order(coded(valued(md, name), name), declared)
+    column = valued(md, name)
+    if pa.types.is_floating(column.type):  # -0 is 0
+        plain = pa.array(column.to_numpy() + 0.0, column.type, from_pandas=True)
+        column = pa.chunked_array([plain])
+    return in_order(coded(column, name), declared)
 
 
 @dataclass(frozen=True, eq=False)

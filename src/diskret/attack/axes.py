@@ -97,11 +97,11 @@ def _refined(axes: Sequence[tuple[Axis, ...]]) -> list[tuple[Axis, ...]]:
 
 
 #: What makes two axes of one variable the same.
-_Codes = tuple[tuple[Meaning, ...], bytes, tuple[int, ...]]
+_Codes = tuple[tuple[Meaning, ...], bytes, int, int, tuple[int, ...]]
 
 
 def _codes(axis: Axis) -> _Codes:
-    return axis.meaning, axis.parent.tobytes(), axis.left_out
+    return axis.meaning, axis.parent.tobytes(), axis.public, axis.absent, axis.left_out
 
 
 def _split(same: Sequence[Axis]) -> list[Axis]:

@@ -145,11 +145,13 @@ def _around(
     publication: Publication, crossed: Crossed, inner: Grouping, outer: Grouping
 ) -> Iterator[CrossedRests]:
     """All finest codes that a code touches, without it; not where these are all there are."""
+    if not outer.total:  # one code, which need not hold all that touches it
+        return
     leaf = _is_leaf(outer.parent)
     touching = sparse.csr_array((inner.pieces @ outer.pieces.T) * leaf[None, :]) > 0
     every = int((np.diff(outer.pieces.indptr)[leaf] > 0).sum())
     number = np.diff(touching.indptr)
-    few = (number > 0) & (number < every) & (inner.parent >= 0)
+    few = (number > 0) & (number < every) & inner.some
     touching = sparse.csr_array(touching.astype(np.int64) * few[:, None])
     for context in range(crossed.contexts.shape[0]):
         yield _rests(publication, crossed, context, inner, outer, touching, -1)
@@ -196,8 +198,7 @@ def _contained(part: Grouping, whole: Grouping) -> sparse.csr_array:
     common = sparse.csr_array(part.pieces @ whole.pieces.T)
     size = np.diff(part.pieces.indptr)
     row = np.repeat(np.arange(len(size)), np.diff(common.indptr))
-    all_of_it = (common.data == size[row]) & (part.parent[row] >= 0)
-    all_of_it &= whole.parent[common.indices] >= 0
+    all_of_it = (common.data == size[row]) & part.some[row] & whole.some[common.indices]
     at = row[all_of_it], common.indices[all_of_it]
     return sparse.csr_array((np.ones(len(at[0]), dtype=np.int64), at), shape=common.shape)
 

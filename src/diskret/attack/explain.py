@@ -152,13 +152,14 @@ def explain(
     found: dict[int, _Answer] = {}
     spent = 0
     for part in connected_parts(setting.reduced):
-        if not setting.completed[part.cell].all():
-            # nobody knows a table from which to start
+        counts = max(1, len(part.unknown) // _LARGE) ** 2
+        # nobody knows a table from which to start, or there is no work left for it
+        unknown = not setting.completed[part.cell].all()
+        if unknown or (limit is not None and limit - spent < counts):
             left_out = part.cell[explained[part.cell]].tolist()
             found |= dict.fromkeys(left_out, _nobody("not examined", 0))
             continue
         alternatives = _alternatives(setting, part, examination)
-        counts = max(1, len(part.unknown) // _LARGE) ** 2
         for s in part.cell[explained[part.cell]].tolist():
             left = None if limit is None else (limit - spent) // counts
             found[s] = _without(setting, part, alternatives, s, left)
@@ -187,10 +188,8 @@ def explain(
 def _alternatives(setting: Setting, part: Connected, examination: Examination) -> Alternatives:
     """What the attack has shown of a part already."""
     found = Alternatives(setting.truth[part.cell], setting.whole)
-    witnesses = examination.witnesses
-    both = np.column_stack((witnesses.denominator, witnesses.numerators(part.cell)))
-    for row in np.unique(both, axis=0):
-        found.add(Point(row[1:], int(row[0])))
+    for table in examination.witnesses.different(part.cell, found.room):
+        found.add(table)
     return found
 
 

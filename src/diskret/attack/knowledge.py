@@ -116,12 +116,8 @@ def _whole(bounds: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _public_bounds(table: Published) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """What rounding and published intervals say: half a unit around each rounded value."""
-    low = np.full(table.shape, -UNKNOWN)
-    high = np.full(table.shape, UNKNOWN)
-    if table.rounding > 1:
-        shown = ~table.suppressed
-        low[shown] = table.value[shown] - table.rounding // 2
-        high[shown] = table.value[shown] + table.rounding // 2
+    low = np.where(table.suppressed, -UNKNOWN, table.value - table.half_unit)
+    high = np.where(table.suppressed, UNKNOWN, table.value + table.half_unit)
     if table.lower is not None:
         low[table.suppressed] = np.maximum(table.lower[table.suppressed], -UNKNOWN)
     if table.upper is not None:

@@ -183,9 +183,8 @@ def _attacked(publication: Publication, outsider: Attacker) -> Examination:
 def _of_published(published: Published, outsider: Examination) -> Known:
     """Published values to half a unit of their rounding, hidden ones by what could be computed."""
     unit = 10.0**published.decimals
-    half = published.rounding // 2
-    low = (published.value.ravel() - half) / unit
-    high = (published.value.ravel() + half) / unit
+    low = (published.value.ravel() - published.half_unit) / unit
+    high = (published.value.ravel() + published.half_unit) / unit
     lower, upper = ends_in_units(outsider.lower, outsider.upper, published.decimals)
     low[outsider.cell] = _numbers(lower, -np.inf)
     high[outsider.cell] = _numbers(upper, np.inf)

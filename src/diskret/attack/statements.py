@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from diskret.attack.sums import LARGEST_LINE
@@ -185,5 +186,8 @@ def summary(
 
 
 def different_variables(tables: Sequence[Published]) -> bool:
-    """Whether tables show different variables."""
-    return len({frozenset(d.name for d in table.dimensions) for table in tables}) > 1
+    """Whether tables show different variables, or filter by some that others neither have."""
+    if len({frozenset(d.name for d in table.dimensions) for table in tables}) > 1:
+        return True
+    about = {frozenset([*table.variables, *table.where.asked]) for table in tables}
+    return any(not (one <= other or other <= one) for one, other in combinations(about, 2))

@@ -143,7 +143,7 @@ def demo(
     """Protect, prove and write tables of a made-up business register."""
     with reported(language, debug):
         from diskret.cli.progress import progress_bars
-        from diskret.jobs.run import run_demo
+        from diskret.jobs.demo import run_demo
 
         with progress_bars(language=language) as progress:
             written, results = run_demo(folder, firms, seed, language.value, progress)

@@ -91,19 +91,24 @@ def changed_alike(
 def measured_otherwise(
     entries: Sequence[Entry], results: Sequence[Protected]
 ) -> list[tuple[Entry, int]]:
-    """Earlier tables with cells of new ones in other measures, the largest of each measure."""
-    found: dict[tuple[int, str], tuple[Entry, int]] = {}
+    """Earlier tables with cells of new ones in other measures, or that say no period.
+
+    Of each measure and period the largest.
+    """
+    found: dict[tuple[int, str, str], tuple[Entry, int]] = {}
     for number, new in enumerate(result.published for result in results):
         names = {*new.variables, *new.where.asked}
         for entry in entries:
             for at, note in enumerate(entry.tables):
                 its = {*note.variables, *note.where.asked}
                 alike = names <= its or its <= names  # so that cells are common
-                other = note.measure != new.measure and note.about.shares_records(new.about)
-                best = found.get((number, note.measure))
+                about, own = note.about, new.about
+                other = note.measure != new.measure and about.shares_records(own)
+                other = other or about.period_unsaid(own)
+                best = found.get((number, note.measure, note.vintage))
                 larger = best is None or note.cells > best[0].tables[best[1]].cells
                 if other and alike and larger:
-                    found[number, note.measure] = entry, at
+                    found[number, note.measure, note.vintage] = entry, at
     chosen = {(entry.number, at): (entry, at) for entry, at in found.values()}
     return [chosen[key] for key in sorted(chosen)]
 

@@ -11,11 +11,15 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import JudgedParts, UnsafeSums
+from diskret.attack.all_cells import all_cells
+from diskret.attack.equations import cell_name
 from diskret.errors import InputError
 from diskret.io import Source, source
+from diskret.population import Bounds, Population
 from diskret.protect.arguments import rules_judging_unions
 from diskret.protect.attackers import LISTED
 from diskret.protect.earlier_tables import EarlierTables
@@ -94,6 +98,10 @@ def crossed_judge(
         asked, named, alone = list[UnsafeSums](), list[str](), list[str]()
         judged, left = 0, missing
         for own, rules in found:
+            if len(own.groupings) == 2:
+                same, its = shown_under_another_name(publication, own, cells)
+                asked.append(same)
+                named += its
             if not rules:
                 left += 1
                 alone += _alone(publication, own, crossed_rests(publication, own))
@@ -106,12 +114,14 @@ def crossed_judge(
             if not len(rests):
                 continue
             told = _judged(rules, own, rests)
-            bad = told.unsafe[1:]
+            secret = _is_hidden(publication, own, rests)
+            bad = told.unsafe[1:] | secret
             if bad.any():
                 unsafe = rests.only(bad)
                 lower, upper, sliding = (
                     of[1:][bad] * unsafe.times for of in (told.lower, told.upper, told.sliding)
                 )
+                sliding = np.maximum(sliding, secret[bad])  # no exact value
                 member = _widened(unsafe.member, cells)
                 asked.append(UnsafeSums(member, lower, upper, sliding, signed=unsafe.signed))
                 named += [unsafe.name(publication, i) for i in range(min(len(unsafe), _EXAMPLES))]
@@ -125,21 +135,73 @@ def crossed_judge(
     return judge
 
 
+def shown_under_another_name(
+    publication: Publication, own: Crossed, cells: int
+) -> tuple[UnsafeSums, list[str]]:
+    """Cells that are published, and hidden as a category of another variable; their names.
+
+    Categories of the same records, a city that is a land, have the same cells.
+    """
+    first, second = own.groupings
+    size = [np.diff(grouping.pieces.indptr) for grouping in own.groupings]
+    common = sparse.coo_array(first.pieces @ second.pieces.T)
+    same = (common.data == size[0][common.row]) & (common.data == size[1][common.col])
+    same &= first.some[common.row] & second.some[common.col]
+    starts, unknown = publication.starts, all_cells(publication).unknown
+    pair = np.stack([
+        starts[grouping.table] + grouping.cells[at[same]].ravel()
+        for grouping, at in zip(own.groupings, (common.row, common.col), strict=True)
+    ])  # fmt: skip
+    hidden = unknown[pair]
+    shown = np.unique(np.where(hidden[0], pair[1], pair[0])[hidden[0] != hidden[1]])
+    number = len(shown)
+    member = sparse.csr_array(
+        (np.ones(number, dtype=np.int64), (np.arange(number), shown)), shape=(number, cells)
+    )
+    none = np.zeros(number, dtype=np.int64)
+    names = [cell_name(publication, int(cell)) for cell in shown[:_EXAMPLES]]
+    return UnsafeSums(member, none, none, none + 1, number), names
+
+
+def _is_hidden(publication: Publication, own: Crossed, rests: CrossedRests) -> NDArray[np.bool_]:
+    """Which rests are the records of a cell that is hidden, which they would tell."""
+    unknown = all_cells(publication).unknown
+    hidden = set[bytes]()
+    for grouping in own.groupings:
+        cells = publication.starts[grouping.table] + grouping.cells
+        for context in range(own.contexts.shape[0]):
+            codes = np.flatnonzero(unknown[cells[:, context]])
+            there = sparse.csr_array(grouping.pieces[codes].multiply(own.contexts[[context]]))
+            hidden.update(_rows(there))
+    plain = ~rests.signed & (rests.times == 1)
+    found = [row in hidden for row in _rows(rests.pieces)]
+    return np.array(found, dtype=bool) & plain
+
+
+def _rows(matrix: sparse.csr_array) -> list[bytes]:
+    """The columns of each row as something that can be compared."""
+    matrix.sort_indices()
+    parts = np.split(matrix.indices.astype(np.int64), matrix.indptr[1:-1])
+    return [part.tobytes() for part in parts][: matrix.shape[0]]
+
+
 def _pairs(tables: Sequence[Table], new: int) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
     """Tables that may be of the same records, and a variable of each that the other one lacks.
 
-    The first of each pair is new.
-
-    Pairs of variables of which some table shows the combinations are left out: there the
-    equations between cells say everything.
+    Who filters by the code of a variable has it, for the other table as for a map. The first of
+    each pair is new. Pairs of variables of which some table shows the combinations are left out:
+    there the equations between cells say everything.
     """
-    names = [{d.name for d in table.dimensions} for table in tables]
+    shown = [{d.name for d in table.dimensions} for table in tables]
+    asked = [{n for n, of in t.where if not isinstance(of, Bounds)} - s
+             for t, s in zip(tables, shown, strict=True)]  # fmt: skip
+    names = [one | other for one, other in zip(shown, asked, strict=True)]
     for i, j in combinations(range(len(tables)), 2):
         one, other = tables[i], tables[j]
         if i >= new or not one.about.shares_cells(other.about):
             continue
         for pair in product(sorted(names[i] - names[j]), sorted(names[j] - names[i])):
-            if not any({*pair} <= own for own in names):
+            if not any({*pair} <= own for own in shown):
                 yield (i, j), pair
 
 
@@ -165,12 +227,15 @@ def _crossed(
     if one.asked is None:
         return None
     questions = [one.asked.question]
+    where, *wheres = (_beyond(tables[i], name) for i, name in zip(places, names, strict=True))
     for other in others:
         if other.asked is None or not one.asked.same_records(other.asked):
             return None
-        if one.where != other.where or _whose(one.asked) != _whose(other.asked):
+        if _whose(one.asked) != _whose(other.asked):
             return None
         questions.append(other.asked.question)
+    if any(its != where for its in wheres):
+        return None
     from diskret.protect.tabulate import leaves_of
     from diskret.tables.crossed import crossed
 
@@ -179,8 +244,9 @@ def _crossed(
     named = first.unit is not None or first.holding is not None
     question = replace(
         first,
-        by={name: own.by[name] for name, own in zip(names, questions, strict=True)}
+        by={name: own.by.get(name) for name, own in zip(names, questions, strict=True)}
         | {name: first.by[name] for name in shared},
+        where=where,
         totals={name: of for own in reversed(questions) for name, of in own.totals.items()},
         record_key=None,
         largest=max(first.largest, largest),
@@ -188,7 +254,10 @@ def _crossed(
         most_listed=LISTED,
     )
     opened = records if isinstance(records, Source) else source(records)
-    leaves = leaves_of(opened, question, one.asked.engine)
+    try:
+        leaves = leaves_of(opened, question, one.asked.engine)
+    except InputError:  # what a filter asks for may have no codes elsewhere
+        return None
     if len(leaves.count) > _MOST_PIECES or (question.contributions and leaves.listed is None):
         return None
     with suppress(InputError):  # codes were combined in a way that nobody knows
@@ -199,6 +268,12 @@ def _crossed(
     return None
 
 
+def _beyond(table: Table, name: str) -> Population:
+    """What a table asks of records besides a variable that it may show."""
+    shown = any(d.name == name for d in table.dimensions)
+    return table.where if shown else table.where.without([name])
+
+
 def _whose(asked: Asked) -> tuple[object, ...]:
     of = asked.question
     return of.unit, of.holding, of.weight, of.weight_decimals, of.marks, dict(of.values)
@@ -207,8 +282,12 @@ def _whose(asked: Asked) -> tuple[object, ...]:
 def _unchanged(made: Crossed, tables: Sequence[Table]) -> bool:
     """Whether the records are still what the tables were made of."""
     of = made.records.count
-    totals = [tables[g.table]["count"].measure.sum.ravel()[0] for g in made.groupings]
-    return of is not None and all(total == of.ravel()[0] for total in totals)
+    if of is None:
+        return False
+    return all(
+        tables[g.table]["count"].measure.sum.ravel()[0] == (g.pieces[[0]] @ of.ravel()[1:])[0]
+        for g in made.groupings
+    )
 
 
 def _judged(rules: Sequence[Rule], own: Crossed, rests: CrossedRests) -> Sensitivity:

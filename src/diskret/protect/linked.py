@@ -14,6 +14,7 @@ from diskret.system import definitions
 from diskret.tables import Earlier, MeasureSum, Published, Table
 from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
+from diskret.tables.measures_that_follow import refuse_undeclared_sums
 from diskret.tables.one_measure import refuse_one_measure_twice, remembered, valued
 from diskret.tables.ties import refuse_two_spellings, tied_groups, tied_pairs
 from diskret.texts.numbers import Count
@@ -27,6 +28,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[list[int]]:
     """Groups of tables that equations tie together, each in the order given."""
     refuse_two_spellings(tables)
+    _refuse_two_periods(tables)
     abouts = [table.about for table in tables]
     for equation in sums:
         missing = {equation.total, *equation.parts} - {about.measure for about in abouts}
@@ -38,6 +40,20 @@ def linked(tables: Sequence[Table], sums: Sequence[MeasureSum] = ()) -> list[lis
     pairs = tied_pairs(abouts, sums)
     _refuse_different_weights(tables, pairs)
     return tied_groups(len(tables), pairs)
+
+
+def _refuse_two_periods(tables: Sequence[Table]) -> None:
+    """Refuse tables of the same records that are said to be of two periods, which ties nothing."""
+    for one, other in combinations(tables, 2):
+        if one.asked is None or other.asked is None:
+            continue
+        if one.about.of_another_period(other.about) and one.asked.same_records(other.asked):
+            raise InputError(
+                f"two tables of {one.measure.name!r} from the same records are of the vintages "
+                f"{one.vintage!r} and {other.vintage!r}, so nothing ties what the one hides to "
+                "what the other shows; give both one vintage=, or say by where= which records are "
+                "of which period"
+            )
 
 
 def _refuse_different_weights(tables: Sequence[Table], tied: Sequence[tuple[int, int]]) -> None:
@@ -146,21 +162,20 @@ def check_alike(results: Sequence[Protected]) -> None:
 
 
 def check_measures(results: Sequence[Protected], earlier: Sequence[Earlier] = ()) -> None:
-    """Refuse one measure under two names in results, or in one of them and an earlier release."""
+    """Refuse measures of results and earlier releases that are one, or follow from each other.
+
+    Where nothing says so, names and sums of measures tie no tables.
+    """
     if len(results) + len(earlier) < 2:
         return
-    refuse_one_measure_twice(
-        [
-            valued(result.before, result.published)
-            for result in results
-            if result.before is not None
-        ],
-        [one for table in earlier for one in remembered(table)],
-        [
-            *(total for r in results if r.proof for total in r.proof.publication.sums),
-            *(total for table in earlier for total in table.sums),
-        ],
-    )
+    new = [valued(one.before, one.published) for one in results if one.before is not None]
+    before = [one for table in earlier for one in remembered(table)]
+    sums = [
+        *(total for r in results if r.proof for total in r.proof.publication.sums),
+        *(total for table in earlier for total in table.sums),
+    ]
+    refuse_one_measure_twice(new, before, sums)
+    refuse_undeclared_sums(new, before, sums)
 
 
 def _check_weighted(*pair: Protected) -> None:

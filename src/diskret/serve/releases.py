@@ -123,7 +123,10 @@ class Releases:
             )
             until.check()
             folder = self._folder / name.rpartition(" ")[2]
-            self._ledger.publish(result, folder, ["csv"], name=name, who="diskret serve")
+            try:
+                self._ledger.publish(result, folder, ["csv"], name=name, who="diskret serve")
+            except InputError as error:  # measures that others follow from, which nothing ties
+                raise ProofError(str(error)) from None
 
 
 def _unproven(data: DataSet) -> Refused:

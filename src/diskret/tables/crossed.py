@@ -11,6 +11,7 @@ from scipy import sparse
 
 from diskret.engines import Leaves
 from diskret.hierarchy import Hierarchy
+from diskret.population import Bounds
 from diskret.tables.boxes import Boxes, boxes_of_cells, leaves_in_boxes
 from diskret.tables.made_of import ANYWHERE
 from diskret.tables.rollup import roll_up
@@ -21,17 +22,26 @@ from diskret.tables.table import Table
 class Grouping:
     """One of these variables, as the codes of a table group the pieces. Confidential.
 
+    A variable that a table filters by has one code: what the filter asks for.
+
     table: position of the table.
     cells: flat positions of the cells of each code and context, the table's other variables at
         their total, ``(codes, contexts)``.
     pieces: which pieces lie in which code, ``(codes, pieces)``, entries 1.
-    parent: of each code, −1 for the total, ``(codes,)``.
+    parent: of each code, −1 for the first, ``(codes,)``.
+    total: whether the first code is that of all pieces.
     """
 
     table: int
     cells: NDArray[np.int64]
     pieces: sparse.csr_array
     parent: NDArray[np.int32]
+    total: bool = True
+
+    @property
+    def some(self) -> NDArray[np.bool_]:
+        """Which codes are no totals, ``(codes,)``."""
+        return (self.parent >= 0) | (not self.total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +66,7 @@ def crossed(
     """Put together what an engine counted by some variables, and by what their tables share.
 
     places: the position of two tables and more among them.
-    names: of each a variable that the others do not have.
+    names: of each a variable that the others do not have, or that it filters by with codes.
     leaves: the records of these tables by these variables and by all that the tables share.
     """
     finest = {n: tuple(t.codes[i] for i in t.leaves.tolist()) for n, t in leaves.by.items()}
@@ -72,6 +82,7 @@ def crossed(
     shared = [name for name in leaves.by if name not in names]
     inside = [{n: _inside(t, n, finest[n]) for n in (own, *shared)} for t, own in
               zip(several, names, strict=True)]  # fmt: skip
+    trees = [{d.name: d.hierarchy for d in table.dimensions} for table in several]
     group = [_common([own[name] for own in inside]) for name in shared]
     contexts = [
         [grid.ravel() for grid in np.meshgrid(*[g[:, at] for g in group], indexing="ij")]
@@ -87,10 +98,11 @@ def crossed(
             place,
             _cells(table, name, dict(zip(shared, at, strict=True))),
             sparse.csr_array(own[name][:, leaf[:, position[name]]]),
-            next(d.hierarchy.parent for d in table.dimensions if d.name == name),
+            tree[name].parent if name in tree else np.array([-1], dtype=np.int32),
+            name in tree,
         )
-        for table, place, name, own, at in zip(
-            several, places, names, inside, contexts, strict=True
+        for table, tree, place, name, own, at in zip(
+            several, trees, places, names, inside, contexts, strict=True
         )
     ]
     model = several[0]
@@ -111,8 +123,12 @@ def _number(piece: int) -> str:
 
 
 def _inside(table: Table, name: str, finest: tuple[str, ...]) -> sparse.csr_array:
-    """Which finest codes each code of a variable of a table consists of."""
-    [dimension] = [d for d in table.dimensions if d.name == name]
+    """Which finest codes each code of a variable of a table consists of, or its filter asks for."""
+    dimension = next((d for d in table.dimensions if d.name == name), None)
+    if dimension is None:
+        asked = table.where.asked[name]
+        chosen = [not isinstance(asked, Bounds) and code in asked for code in finest]
+        return sparse.csr_array(np.array([chosen], dtype=np.int64))
     every = np.arange(len(dimension), dtype=np.int64)
     return boxes_of_cells([dimension], {name: finest}, every).inside[0]
 

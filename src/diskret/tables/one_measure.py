@@ -1,7 +1,7 @@
-"""One measure under two names: another currency, another unit, the same column twice.
+"""One measure under two names: another currency, another unit, another name of its period.
 
-Tables are tied by the names of their measures. Where the values of one measure are those of another
-times a number, what the one hides the other shows, and no equation says so.
+Tables are tied by the names of their measures and periods. Where the values of one measure are
+those of another times a number, what the one hides the other shows, and no equation says so.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from diskret.tables.ties import MeasureSum
 #: One in so many: less likely than that, and chance is no explanation.
 _ODDS = 1000.0
 #: Cells that are looked at first: few measures are proportional there that are not everywhere.
-_SAMPLE = 1000
+SAMPLE = 1000
 
 
 class Valued(NamedTuple):
     """A table and what its office knows of it: shape of the table, in scaled integers.
 
     `shown`: all values as they are; with noise by record keys, which proportional measures have in
-    common; or neither.
+    common; or neither. `hides`: whether cells are suppressed.
     """
 
     table: Table | Published
     value: NDArray[np.int64]
     known: NDArray[np.bool_]
     shown: Literal["whole", "noise", "less"] = "less"
+    hides: bool = False
 
 
 def valued(table: Table, published: Published) -> Valued:
@@ -44,17 +45,18 @@ def valued(table: Table, published: Published) -> Valued:
     noise = published.changed == "cell_key"
     whole = not published.changed and not published.suppressed.any()
     every = np.ones(table.shape, dtype=bool)
-    return Valued(table, table.measure.sum, every, "noise" if noise else _shown(whole))
+    hides = bool(published.suppressed.any())
+    return Valued(table, table.measure.sum, every, "noise" if noise else _shown(whole), hides)
 
 
 def remembered(one: Earlier) -> list[Valued]:
     """A released table with what is known of its true values; nothing where none is."""
     seen = one.published
-    whole = not one.perturbed and not seen.suppressed.any()
+    hides = not one.perturbed and bool(seen.suppressed.any())
+    shown = "noise" if one.perturbed else _shown(not hides)
     if one.original is not None:
-        every = np.ones(seen.shape, dtype=bool)
-        return [Valued(seen, one.original, every, "noise" if one.perturbed else _shown(whole))]
-    return [] if one.perturbed else [Valued(seen, seen.value, ~seen.suppressed, _shown(whole))]
+        return [Valued(seen, one.original, np.ones(seen.shape, dtype=bool), shown, hides)]
+    return [] if one.perturbed else [Valued(seen, seen.value, ~seen.suppressed, shown, hides)]
 
 
 def _shown(whole: bool) -> Literal["whole", "less"]:
@@ -85,21 +87,32 @@ def refuse_one_measure_twice(
         about, its = one.table.about, other.table.about
         named = {about.measure, its.measure}
         tied = len(named) == 1 or any(named <= {s.total, *s.parts} for s in sums)
-        harmless = one.shown == other.shown != "less"
-        if tied or harmless or not about.shares_records(its):
+        if one.shown == other.shown != "less":
             continue
-        cells = _times_a_number(one, other)
-        if cells:
-            raise InputError(
-                f"{about.measure!r} and {its.measure!r} are one measure under two names: the one "
-                f"is the other times a number in all {cells:,} finest cells that two tables of "
-                "common records share, so what the one hides the other shows. Publish one of "
-                "them, under one name; or say sums=['a = b'], if they are equal"
-            )
+        if about.shares_records(its) and not tied:
+            cells = _times_a_number(one, other)
+            if cells:
+                raise InputError(
+                    f"{about.measure!r} and {its.measure!r} are one measure under two names: the "
+                    f"one is the other times a number in all {cells:,} finest cells that two "
+                    "tables of common records share, so what the one hides the other shows. "
+                    "Publish one of them, under one name; or say sums=['a = b'], if they are equal"
+                )
+        elif about.period_unsaid(its):
+            cells = _times_a_number(one, other, equal=True)
+            if cells:
+                raise InputError(
+                    f"{about.measure!r} has the same value in all {cells:,} finest cells that a "
+                    f"table of vintage {about.vintage!r} and one of {its.vintage!r} share, so they "
+                    "are of the same records, and what the one hides the other shows. Give both "
+                    "the same vintage=, that of what was published first"
+                )
 
 
-def _times_a_number(one: Valued, other: Valued) -> int:
+def _times_a_number(one: Valued, other: Valued, equal: bool = False) -> int:
     """In how many common cells a measure is another one times a number; 0: not in all, or chance.
+
+    equal: only where the number is 1.
 
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables.dimension import Dimension
@@ -111,19 +124,29 @@ def _times_a_number(one: Valued, other: Valued) -> int:
     (3, 0)
     """
     first, second = common_cells(one.table, other.table)
-    finest = _finest(one.table).ravel()[first], _finest(other.table).ravel()[second]
-    there = max(finest, key=np.count_nonzero)  # no totals of others that are looked at
-    there = there & one.known.ravel()[first] & other.known.ravel()[second]
+    there = finest_of(one.table, first)
+    there &= one.known.ravel()[first] & other.known.ravel()[second]
     a, b = one.value.ravel()[first[there]], other.value.ravel()[second[there]]
     if not np.array_equal(a == 0, b == 0):
         return 0
     a, b = a[a != 0], b[b != 0]
-    if not (_proportional(a[:_SAMPLE], b[:_SAMPLE]) and _proportional(a, b)):
+    if equal and not np.array_equal(a, b):
         return 0
-    # the first cell says by what number; every other one would have met it by chance
-    size = np.minimum(np.abs(a), np.abs(b)).astype(np.float64)
-    odds = np.log1p(np.sort(size)[:-1]).sum()
-    return len(a) if odds > np.log(_ODDS) else 0
+    if not (_proportional(a[:SAMPLE], b[:SAMPLE]) and _proportional(a, b)):
+        return 0
+    # one cell says by what number; every other one would have met it by chance
+    chance = chance_explains(np.minimum(np.abs(a), np.abs(b)), 0 if equal else 1)
+    return 0 if chance else len(a)
+
+
+def chance_explains(size: NDArray[np.int64], fitted: int, tried: int = 1) -> bool:
+    """Whether numbers of these sizes may satisfy an equation by chance.
+
+    fitted: as many cells say what its factors are, the largest ones.
+    tried: how many equations were.
+    """
+    odds = np.log1p(np.sort(size)[: max(len(size) - fitted, 0)].astype(np.float64)).sum()
+    return bool(odds <= np.log(_ODDS * tried))
 
 
 def _proportional(a: NDArray[np.int64], b: NDArray[np.int64]) -> bool:
@@ -134,9 +157,22 @@ def _proportional(a: NDArray[np.int64], b: NDArray[np.int64]) -> bool:
     return bool((own * its[0] == its * own[0]).all())
 
 
-def _finest(table: Table | Published) -> NDArray[np.bool_]:
-    """The cells of leaf codes, shape of the table."""
-    finest = np.ones(1, dtype=bool)
-    for dimension in table.dimensions:
-        finest = np.logical_and.outer(finest, dimension.hierarchy.is_leaf)
-    return finest.reshape(table.shape)
+def finest_of(table: Table | Published, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of some cells of a table are no totals of others of them.
+
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables.dimension import Dimension
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S"]))
+    >>> finest_of(Table((region,), np.array([5, 3, 2])), np.array([0, 2])).tolist()
+    [False, True]
+    """
+    finest = np.ones(len(cells), dtype=bool)
+    for dimension, at in zip(table.dimensions, np.unravel_index(cells, table.shape), strict=True):
+        parent, above = dimension.hierarchy.parent, np.zeros(len(dimension), dtype=bool)
+        for code in np.unique(at).tolist():
+            code = int(parent[code])
+            while code >= 0 and not above[code]:
+                above[code] = True
+                code = int(parent[code])
+        finest &= ~above[at]
+    return finest

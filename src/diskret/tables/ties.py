@@ -59,6 +59,15 @@ class About(NamedTuple):
         """Whether a cell can stand in both."""
         return self.measure == other.measure and self.shares_records(other)
 
+    def of_another_period(self, other: About) -> bool:
+        """Whether both are of one measure, however it is spelled, and of two vintages."""
+        same = canonical(self.measure) == canonical(other.measure)
+        return same and self.vintage != other.vintage and self.where.overlaps(other.where)
+
+    def period_unsaid(self, other: About) -> bool:
+        """Whether both are of one measure, and one of them says no vintage."""
+        return self.of_another_period(other) and "" in (self.vintage, other.vintage)
+
 
 class Named(Protocol):
     """A table, or what a ledger notes of it, with the names by which it is tied to others."""

@@ -157,6 +157,7 @@ def test_claims_hold_exactly_up_to_what_pairs_of_records_say(rows, missing):
     largest = max(values.count(v) / len(values) for values in own for v in set(values))
     assert k == 1 or true(C.AlphaK(largest, k, missing=missing))
     assert not true(C.AlphaK(largest * 0.999, max(k, 2), missing=missing))
+    assert not true(C.AlphaK(1, k + 1, missing=missing))
     ratios = [
         values.count(v) / len(values) * len(every) / every.count(v) - 1
         for values in own
@@ -225,6 +226,8 @@ def test_true_claims_are_certified_in_both_languages():
     counted = {"unlike": 5, "lean_on_gaps": 4}
     assert made.shown == {"k": 3, "keys": KEYS, "missing": "wildcard", **counted}
     assert len(made.summary("de")) == len(made.summary("en")) >= 10
+    with pytest.raises(InputError, match="fr"):
+        made.summary("fr")
     assert (
         "Every record agrees in the variables sex, job with at least 3 records, itself included."
         in made.summary()
@@ -486,6 +489,7 @@ def test_what_is_just_not_less_is_refused_though_computers_round():
     assert 0.3 / 0.1 < 3
     assert not holds(C.DeltaDisclosure(log(3), "x"), file, ["k"], **PLAIN)
     assert holds(C.DeltaDisclosure(1.11, "x"), file, ["k"], **PLAIN)
+    assert holds(C.BetaLikeness(2, "x", enhanced=False), file, ["k"], **PLAIN)  # is at most
 
 
 def test_not_claimed_follows_from_what_is_claimed():
@@ -542,6 +546,8 @@ def test_direct_identifiers_never_leave_under_any_name():
         ([1, 2, 3, 4], ["4", None, "2", "1"], True),
         ([1, 2, 3, 4], [4, None, None, 2], False),  # half of the numbers may be there by chance
         (["3-1", "3-2", "3-3", "3-4"], ["3-4", None, None, "3-2"], False),  # or of the days
+        (list(range(9)), [5, None, 3, None, 1, 7, None, None, 8], True),  # five of nine
+        (list(range(10)), [5, None, 3, None, 1, 7, None, None, 8, None], False),  # and of ten
         ([1, 2, 3, 4], [4.5, None, 2.0, 1.0], False),
         ([1, 2, 3, 4], [4, 3, 2, 2], False),
         ([1, 2, 3, 4], [Decimal("4.00"), None, Decimal("2.00"), Decimal("1.00")], True),
@@ -565,7 +571,7 @@ def test_direct_identifiers_never_leave_under_any_name():
     ],
 )
 def test_a_copy_of_an_identifier_is_known_by_what_is_left_of_it(identifier, column, copied):
-    file = pa.table({"sex": ["m"] * 4, "x": column})
+    file = pa.table({"sex": ["m"] * len(column), "x": column})
     original = pa.table({"pid": identifier})
 
     def leave():

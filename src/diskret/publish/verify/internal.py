@@ -289,7 +289,7 @@ def _check_status(
     if not np.array_equal(hidden, published.suppressed.ravel()):
         raise VerificationError(f"{published.name}: public and internal status differ")
     shown = ~hidden
-    if np.any(np.abs(value - published.value.ravel())[shown] > published.rounding // 2):
+    if np.any(np.abs(value - published.value.ravel())[shown] > published.half_unit):
         raise VerificationError(f"{published.name}: public and internal values differ")
 
 

@@ -1,0 +1,192 @@
+"""Measures of which one follows from others: what these show it cannot hide.
+
+Revenue is what was sold at home and abroad, all employees are those of full and of part time. Where
+no sum of measures says so, no equation ties the tables, but every reader can add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations
+from math import comb, lcm
+from operator import add
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diskret.errors import InputError
+from diskret.tables.meanings import common_cells
+from diskret.tables.one_measure import SAMPLE, Valued, chance_explains, finest_of
+from diskret.tables.table import Table
+from diskret.tables.ties import MeasureSum
+
+_PRIME = 2**31 - 1
+#: Numerators and denominators of factors are not larger.
+_SMALL = 10_000
+
+#: Measure → its factor, in a sum that is 0 in every cell.
+Relation = dict[str, int]
+#: Measure → its values in some cells, in the same units as all others.
+_Columns = dict[str, NDArray[np.object_]]
+
+
+def refuse_undeclared_sums(
+    new: Sequence[Valued], before: Sequence[Valued] = (), sums: Sequence[MeasureSum] = ()
+) -> None:
+    """Refuse tables of common records of which a measure that hides cells follows from others.
+
+    Parameters as of `refuse_one_measure_twice`. Not found are measures that add up but for
+    rounding, and, in fewer cells than there are measures, sums of more than two.
+
+    Raises
+    ------
+    InputError
+        A sum of three measures and more, each times a number, is 0 in all finest cells that they
+        share; no sum of measures says so; and chance is no explanation.
+    """
+    hiding = {one.table.about.measure for one in (*new, *before) if one.hides}
+    if not hiding or len({one.table.about.measure for one in (*new, *before)}) < 3:
+        return
+    declared = [{s.total: 1} | dict.fromkeys(s.parts, -1) for s in sums]
+    for one in new:
+        for columns in _side_by_side(one, [*new, *before], hiding):
+            told = [*declared]
+            for relation in _relations(columns):
+                if not hiding & relation.keys():
+                    told.append(relation)  # between measures that show all
+                elif len(relation) > 2 and not _follows(relation, told):
+                    if _no_chance(relation, columns):
+                        raise InputError(_said(relation, len(columns[next(iter(relation))])))
+
+
+def _side_by_side(one: Valued, every: Sequence[Valued], hiding: set[str]) -> Iterator[_Columns]:
+    """Measures in the finest cells that they share with a table; those that hide come last."""
+    about, size = one.table.about, one.value.size
+    value = {about.measure: one.value.ravel()}
+    known = {about.measure: one.known.ravel()}
+    unit = {about.measure: _decimals(one)}
+    for other in every:
+        name = other.table.about.measure
+        if name == about.measure or not about.shares_records(other.table.about):
+            continue
+        first, second = common_cells(one.table, other.table)
+        own = value.setdefault(name, np.zeros(size, dtype=np.int64))
+        there = known.setdefault(name, np.zeros(size, dtype=bool))
+        second, first = (at[other.known.ravel()[second]] for at in (second, first))
+        own[first], there[first] = other.value.ravel()[second], True
+        unit.setdefault(name, _decimals(other))
+    names = sorted(value, key=lambda name: (name in hiding, name))
+    for mask in {known[name].tobytes(): known[name] for name in names}.values():
+        inside = [name for name in names if known[name][mask].all()]
+        if len(inside) < 3 or hiding.isdisjoint(inside):
+            continue
+        cells = np.flatnonzero(mask)
+        cells = cells[finest_of(one.table, cells)]
+        most = max(unit[name] for name in inside)
+        columns = {n: value[n][cells].astype(object) * 10 ** (most - unit[n]) for n in inside}
+        yield {name: column for name, column in columns.items() if column.any()}
+
+
+def _decimals(one: Valued) -> int:
+    table = one.table
+    return table.measure.decimals if isinstance(table, Table) else table.decimals
+
+
+def _relations(columns: _Columns) -> Iterator[Relation]:
+    """Sums of measures that are 0 in every cell: of each measure that follows from those before.
+
+    Elimination is modulo a prime; what it finds is tried in whole numbers, in all cells.
+    """
+    names = [*columns]
+    values = np.stack([*columns.values()], axis=1)
+    rows = np.unique(np.linspace(0, len(values) - 1, SAMPLE).astype(np.int64))
+    reduced, pivots = _eliminated((values[rows] % _PRIME).astype(np.int64))
+    for at in sorted({*range(len(names))} - {*pivots}):
+        before = [(k, pivot) for k, pivot in enumerate(pivots) if pivot < at and reduced[k, at]]
+        factors = [_fraction(int(reduced[k, at])) for k, _ in before]
+        if None in factors:
+            continue
+        own = [factor for factor in factors if factor is not None]
+        times = lcm(*(factor.denominator for factor in own))
+        relation = {names[at]: times}
+        relation |= {names[p]: int(-f * times) for (_, p), f in zip(before, own, strict=True)}
+        if _holds(relation, columns):
+            yield relation
+    if len(pivots) == len(rows):  # too few cells to say anything of so many measures
+        for one, other, last in combinations(names, 3):
+            for total, parts in ((one, (other, last)), (other, (one, last)), (last, (one, other))):
+                relation = {total: 1} | dict.fromkeys(parts, -1)
+                if _holds(relation, columns):
+                    yield relation
+
+
+def _eliminated(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[int]]:
+    """Reduced row echelon form modulo the prime, and the columns of its pivots."""
+    pivots = list[int]()
+    for column in range(values.shape[1]):
+        rank = len(pivots)
+        below = np.flatnonzero(values[rank:, column])
+        if not len(below):
+            continue
+        values[[rank, rank + below[0]]] = values[[rank + below[0], rank]]
+        values[rank] = values[rank] * pow(int(values[rank, column]), -1, _PRIME) % _PRIME
+        others = values[:, column].copy()
+        others[rank] = 0
+        values = (values - others[:, None] * values[rank]) % _PRIME
+        pivots.append(column)
+    return values, pivots
+
+
+def _fraction(residue: int) -> Fraction | None:
+    """The fraction of small numbers that a number modulo the prime stands for, or None.
+
+    >>> _fraction(_PRIME - 3), _fraction(pow(100, -1, _PRIME)), _fraction(123_456_789)
+    (Fraction(-3, 1), Fraction(1, 100), None)
+    """
+    high, low, factor, of_low = _PRIME, residue, 0, 1
+    while low > _SMALL:
+        high, low, factor, of_low = low, high % low, of_low, factor - high // low * of_low
+    return Fraction(low, of_low) if 0 < abs(of_low) <= _SMALL else None
+
+
+def _holds(relation: Relation, columns: _Columns) -> bool:
+    total = reduce(add, (factor * columns[name] for name, factor in relation.items()))
+    return not total.any()
+
+
+def _follows(relation: Relation, told: Sequence[Relation]) -> bool:
+    """Whether a relation is a sum of others, each times a number."""
+    names = sorted({name for one in (*told, relation) for name in one})
+    rows = np.array([[one.get(name, 0) for name in names] for one in (*told, relation)])
+    ranks = [len(_eliminated(part.astype(np.int64) % _PRIME)[1]) for part in (rows, rows[:-1])]
+    return ranks[0] == ranks[1]
+
+
+def _no_chance(relation: Relation, columns: _Columns) -> bool:
+    """Whether values are too many and too large to satisfy the relation by chance."""
+    values = np.abs(np.stack([columns[name] for name in relation]))
+    least = np.where(values == 0, values.max(axis=0), values).min(axis=0)
+    number = len(relation)
+    plain = {*map(abs, relation.values())} == {1}
+    tried = comb(len(columns), number) * 2 ** (number - 1)
+    return not chance_explains(least, 0 if plain else number - 1, tried)
+
+
+def _said(relation: Relation, cells: int) -> str:
+    ups, downs = ([n for n, f in relation.items() if f == sign] for sign in (1, -1))
+    if len(ups) + len(downs) == len(relation) and 1 in (len(ups), len(downs)):
+        [total], parts = (ups, downs) if len(ups) == 1 else (downs, ups)
+        equation = f"{total} = {' + '.join(sorted(parts))}"
+        return (
+            f"{equation!r} holds in all {cells:,} finest cells that tables of common records "
+            "share, and nothing says so: what one of these measures hides the others show. Protect "
+            f"all of them in one call with sums=[{equation!r}], or leave one of them out"
+        )
+    named = ", ".join(map(repr, sorted(relation)))
+    return (
+        f"of the measures {named} each follows from the others, times some numbers, in all "
+        f"{cells:,} finest cells that tables of common records share: what one of them hides the "
+        "others show. Leave one of them out"
+    )
