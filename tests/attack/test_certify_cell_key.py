@@ -91,7 +91,7 @@ def test_certificate_says_what_holds_and_names_no_parameter():
 def test_a_changed_value_is_caught():
     published = counts().published
     for by in (-1, 1):
-        with pytest.raises(ProofError, match=r"1 cells are not the counts plus"):
+        with pytest.raises(ProofError, match=r"cells are not the counts plus"):
             certified(changed(published, by))
 
 
@@ -110,11 +110,11 @@ def test_what_the_table_makes_impossible_is_told_as_such():
     table = replace(table, key_sum=np.zeros(4, np.uint64))
     shown = dk.perturb(table, TABLE).published
     for value, what in (
-        ([1, 0, 0, 1], "1 cells are empty but shown as a number"),
-        ([1, 1, 0, 0], "2 cells show a small number"),
-        ([9, 0, 0, 0], "1 cells are farther from the truth"),
-        ([4, 0, 2, 0], "1 cells were changed otherwise"),
-        ([4, 2, 2, 0], "3 cells are not the counts plus"),
+        ([1, 0, 0, 1], "cells are empty but shown as a number"),
+        ([1, 1, 0, 0], r"cells show a small number.*\(2 in all\)"),
+        ([9, 0, 0, 0], "cells are farther from the truth"),
+        ([4, 0, 2, 0], "cells were changed otherwise"),
+        ([4, 2, 2, 0], r"cells are not the counts plus.*\(3 in all\)"),
     ):
         with pytest.raises(ProofError, match=what):
             certify_cell_key(
@@ -207,7 +207,7 @@ def test_an_empty_cell_with_a_number_is_caught():
         step=1,
         reuse=1,
     )
-    with pytest.raises(ProofError, match=r"1 cells are empty but shown as a number"):
+    with pytest.raises(ProofError, match=r"cells are empty but shown as a number"):
         certify_cell_key(
             table, replace(shown, value=np.array([2, 2, 1])), broken, counted=table.count
         )
@@ -274,10 +274,10 @@ def test_what_nobody_compared_is_certified_as_such():
     hidden = value < 4
     few = replace(shown, value=np.where(hidden, 0, value), suppressed=hidden)
     certify_unseen(few, TABLE.lookup(), 4)
-    with pytest.raises(ProofError, match=f"{hidden.sum()} cells are shown though they are below"):
+    with pytest.raises(ProofError, match="cells are shown though they are below"):
         certify_unseen(replace(shown, value=np.where(hidden, 3, 4)), TABLE.lookup(), 4)
     value = np.maximum(shown.value, 2)
-    for wrong, what in ((1, "1 cells show a small number"), (-1, "1 cells are negative")):
+    for wrong, what in ((1, "cells show a small number"), (-1, "cells are negative")):
         value[1, 1] = wrong
         with pytest.raises(ProofError, match=what):
             certify_unseen(replace(shown, value=value), TABLE.lookup(), 0)
@@ -326,7 +326,7 @@ def test_sums_are_computed_again_in_other_code(options):
 
     assert certify(published).family == "cell_key"
     for by in (-1, 1):
-        with pytest.raises(ProofError, match=r"1 cells are not the sums plus"):
+        with pytest.raises(ProofError, match=r"cells are not the sums plus"):
             certify(changed(published, by))
     keys = (table.key_sum + np.uint64(2**31)) % np.uint64(2**32)
     with pytest.raises(ProofError, match=r"are not the sums plus"):
@@ -452,7 +452,7 @@ def test_sums_that_cannot_be_are_caught():
             certify_cell_key_sums(table, changed(shown, by, cell), noise, CENTRED.lookup())
     # half a unit from what the noise demands, and in steps that rounding would have hidden
     odd = replace(shown, value=np.where(shown.value > 0, shown.value // 2 * 2 + 1, 0), rounding=2)
-    with pytest.raises(ProofError, match="2 cells are shown in a finer unit"):
+    with pytest.raises(ProofError, match="cells are shown in a finer unit"):
         certify_cell_key_sums(table, odd, noise, CENTRED.lookup())
 
 

@@ -21,11 +21,13 @@ from diskret.attack.equations import equations
 from diskret.attack.exact import UNKNOWN
 from diskret.attack.examine import intervals
 from diskret.attack.knowledge import attacker_bounds, unknown_bounds
+from diskret.attack.prior import Known, Within
 from diskret.errors import InputError
 from diskret.tables import Dimension, Earlier, Outline, Published
 
 NSW = Dimension("region", dk.Hierarchy.flat(["N", "S", "W"]))
 VALUE = np.array([210, 45, 80, 85])
+INF = float("inf")
 
 
 def shown(*hidden, name="t", frequency=False, decimals=1, **more):
@@ -88,6 +90,21 @@ def test_who_knows_last_period_says_by_how_much():
         assert "12.5" in attacker.in_words() and attacker.in_words() != Attacker().in_words()
 
 
+def test_an_interval_without_an_end_bounds_the_other_side_alone():
+    """Beyond 100 percent a value may have changed its sign, so that neither side is bounded."""
+    at = {"region": np.array([0, 1, 2])}
+    low, high = np.array([3, -INF, -2]), np.array([INF, 5, 4])
+    for percent, lowest, highest in (
+        (20, [2.4, None, -2.4], [None, 6.0, 4.8]),
+        (150, [None, None, -5.0], [None, None, 10.0]),
+    ):
+        known = Known({"region": ["N", "S", "W"]}, at, low, high)
+        bounds = [Within(known, percent, side)(shown()).tolist() for side in ("lower", "upper")]
+        for said, expected in zip(bounds, (lowest, highest), strict=True):
+            assert np.isnan(said[0])  # the total is not among them
+            assert [None if np.isnan(b) else round(b, 9) for b in said[1:]] == expected
+
+
 def test_one_percentage_is_told_only_where_all_bounds_are_of_last_period():
     before = pa.table({"region": ["N", "S"], "sales": [4.0, 8.0]})
     one, other = (Attacker.around({"t": before}, by, value="sales") for by in (10, 30))
@@ -135,9 +152,6 @@ def test_bounds_of_a_table_that_is_not_there_are_refused():
 def known(attacker, published=None, original=None):
     lower, upper = attacker_bounds(published or shown(1, 2), attacker, original)
     return lower.tolist(), upper.tolist()
-
-
-INF = float("inf")
 
 
 def test_values_that_cannot_be_negative_are_at_least_0():
@@ -194,7 +208,7 @@ def test_large_bounds_are_rounded_inwards_as_well(size):
 def test_codes_of_bounds_are_read_like_those_of_records():
     for codes in (pa.array([" S"]), pa.array(["S "]).dictionary_encode()):
         assert known(Attacker(lower=pa.table({"region": codes, "lower": [7]})))[0] == [0, 0, 70, 0]
-    for codes, why in ((pa.array([1.0]), "floating point"), (pa.array([None, "S"]), "are missing")):
+    for codes, why in ((pa.array([1.0]), "floating point"), (pa.array([None, "S"]), "is missing")):
         frame = pa.table({"region": codes, "lower": [7] * len(codes)})
         with pytest.raises(InputError, match=why):
             known(Attacker(lower=frame))

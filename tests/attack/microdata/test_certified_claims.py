@@ -603,7 +603,7 @@ def somebody(number):
         (C.RiskBelow(0.5), {"weight": WEIGHT * 0}, "8 finite numbers above 0"),
         (C.KAnonymity(2), {"household": ["a"]}, "8 numbers or names"),
         (C.TCloseness(0.5, ordered=("flu", "cold")), {}, "'gout' of 'ill' does not stand"),
-        (C.KMap(2, somebody(None), count="n"), {}, "counts of the population are missing"),
+        (C.KMap(2, somebody(None), count="n"), {}, "1 count of the population is missing"),
         (C.KMap(2, somebody(-1), count="n"), {}, "or below 0 .the first in row 2"),
         (C.KMap(2, somebody(np.inf), count="n"), {}, "infinite .first in row 2"),
         (C.TCloseness(0.5, ordered=()), {}, "does not stand in its order"),
