@@ -218,7 +218,7 @@ def test_large_bounds_are_rounded_inwards_as_well(size):
 def test_codes_of_bounds_are_read_like_those_of_records():
     for codes in (pa.array([" S"]), pa.array(["S "]).dictionary_encode()):
         assert known(Attacker(lower=pa.table({"region": codes, "lower": [7]})))[0] == [0, 0, 70, 0]
-    for codes, why in ((pa.array([1.0]), "floating point"), (pa.array([None, "S"]), "are missing")):
+    for codes, why in ((pa.array([1.0]), "floating point"), (pa.array([None, "S"]), "is missing")):
         frame = pa.table({"region": codes, "lower": [7] * len(codes)})
         with pytest.raises(InputError, match=why):
             known(Attacker(lower=frame))
