@@ -253,7 +253,7 @@ WRONG = {
     "negative": ({"w": [-2, 1, 2]}, "1 record: weights that are below 1"),
     "infinite": ({"w": [1, float("inf"), 2]}, "1 record: weights that are below 1, not finite"),
     "no number": ({"w": [1, float("nan"), 2]}, "1 record: weights that are below 1, not finite"),
-    "finer": ({"w": [1, 1.25, 2]}, "with more than 1 decimals in column 'w'.*weight_decimals="),
+    "finer": ({"w": [1, 1.25, 2]}, "with more than 1 decimal in column 'w'.*weight_decimals="),
     "two weights": (
         {"u": ["a", "a", "b"], "w": [1, 2.5, 3]},
         r"units with more than one weight: 1 \('a'\)",

@@ -1,6 +1,7 @@
 """The snapshots are the same in every run, and what differs is found."""
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -64,6 +65,20 @@ def test_a_difference_is_found(here, capsys, tmp_path):
     said = capsys.readouterr().out
     assert "ledger/list.en.txt: differs" in said
     assert "ledger/show.en.txt: only in the old one" in said
+
+
+@pytest.mark.parametrize("program", ["everywhere", "releases"])
+def test_a_word_that_is_in_no_name_is_an_error(program, capsys, monkeypatch, tmp_path):
+    """Nothing compared would look like nothing that differs."""
+    words = ["python", "--kinds"] if program == "everywhere" else []
+    monkeypatch.setattr(sys, "argv", [program, str(tmp_path), *words, "ledger", "legder"])
+    monkeypatch.delitem(sys.modules, f"snapshots.{program}", raising=False)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(f"snapshots.{program}", run_name="__main__")
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "no name has 'legder' in it" in said and "job-counts-de" in said
+    assert not [*tmp_path.iterdir()]
 
 
 def test_every_verb_of_microdata_is_there():

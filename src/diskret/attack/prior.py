@@ -18,6 +18,7 @@ from diskret.io.columns import code_text, column, no_numbers
 from diskret.io.placed import placed
 from diskret.io.record_errors import RecordError
 from diskret.tables import Dimension, Publication, Published, together
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
@@ -84,9 +85,10 @@ class Rows:
             code[name] = encoded.indices.to_numpy().astype(np.int64)
         doubled = len(self.value) - np.unique(np.array(list(code.values())), axis=1).shape[1]
         if doubled:
+            number = Count(doubled)
             raise InputError(
-                f"{doubled:,} rows of last period's values name a cell of {', '.join(names)} that "
-                "another row names; keep one row for each cell"
+                f"{number} {number:row|rows} of last period's values {number:names|name} a cell "
+                f"of {', '.join(names)} that another row names; keep one row for each cell"
             )
         nothing = np.isnan(self.value)
         low = np.where(nothing, -np.inf, self.value)

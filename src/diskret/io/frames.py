@@ -225,7 +225,9 @@ def _other_to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
         check_names(frame.columns)  # before narwhals: it makes text of all names
         return _plain(_pandas_to_arrow(frame)), "pandas"
     if known.is_polars_dataframe(frame) or known.is_polars_lazyframe(frame):
-        return _plain(_polars_to_arrow(nw.from_native(frame).lazy().collect())), "polars"
+        table = _polars_to_arrow(nw.from_native(frame).lazy().collect())
+        check_names(table.column_names)
+        return _plain(table), "polars"
     if known.is_duckdb_relation(frame):
         table = frame.to_arrow_table()
         check_names(table.column_names)
