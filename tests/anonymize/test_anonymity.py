@@ -126,6 +126,14 @@ def test_frames_are_the_callers_kind_and_say_how_missing_values_count(kind):
     assert repr(found).startswith("Anonymity(6 records; keys: age; k = 3; illness: 2 distinct")
 
 
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_minus_zero_is_no_step_of_a_line(zero):
+    """In "a" one of four moves by one of two steps to where "b" and the file have it."""
+    table = pa.table({"k": ["a"] * 4 + ["b"] * 4, "x": [0.0, zero, 1, 2, 0, 1, 1, 2]})
+    md = Microdata(table, keys=["k"], sensitive=["x"])
+    assert md.anonymity(ordered="x").closeness == 1 / 16
+
+
 def test_an_order_is_that_of_the_caller():
     table = {"key": ["a"] * 2 + ["b"] * 2, "level": ["low", "mid", "mid", "high"]}
     md = Microdata(pa.table(table), keys=["key"], sensitive=["level"])

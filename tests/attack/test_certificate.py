@@ -72,7 +72,7 @@ def test_a_level_is_claimed_as_far_as_other_tables_reach(level, holds):
         (made,) = certified(published, required)
         assert (made.primaries, made.secondaries) == (1, 1)
         return
-    with pytest.raises(ProofError, match="1 suppressed cells can be narrowed down too far"):
+    with pytest.raises(ProofError, match="1 suppressed cell can be narrowed down too far"):
         certified(published, required)
 
 
@@ -110,7 +110,7 @@ def test_nothing_is_claimed_of_some_earlier_cells():
     values = np.concatenate([VALUE, VALUE])
     with pytest.raises(ProofError, match="2 suppressed cells"):
         certified(both, needs([], 0, 0), original=values)
-    with pytest.raises(ProofError, match="1 suppressed cells"):
+    with pytest.raises(ProofError, match="1 suppressed cell"):
         certified(both, needs([], 0, 0), original=values, unclaimed=np.array([6]))
     (made,) = certified(both, needs([], 0, 0), original=values, unclaimed=np.array([5, 6]))
     assert made.proof.unclaimed.tolist() == [5, 6]
@@ -161,7 +161,7 @@ def test_sums_of_cells_are_claimed_only_where_other_tables_show_other_ones():
     internal = made.internal()
     assert (internal["sums_judged"], internal["sums_unsafe"]) == (5, 1)
     assert (internal["insiders_who_pool"], internal["insiders_asked"]) == (2, 7)
-    with pytest.raises(ProofError, match="1 sums of suppressed cells can be narrowed down too far"):
+    with pytest.raises(ProofError, match="1 sum of suppressed cells can be narrowed down too far"):
         certified(published, required, found=found, unsafe=sums([1, 2], [1, 2, 3]), **given)
     plain = certified(shown(1, 2), needs([1], 1, 1))[0].internal()
     assert not {"sums_judged", "insiders_asked"} & set(plain)

@@ -18,7 +18,7 @@ from diskret.attack.moves import joined
 from diskret.attack.search import SearchResult, Wanted
 from diskret.attack.short_moves import put_together
 from diskret.attack.shortest import Move, Shortest
-from diskret.attack.solver import Status
+from diskret.attack.solver import OutOfWork, Status
 from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ContradictionError, ProofError
 from diskret.hierarchy import Hierarchy
@@ -446,6 +446,19 @@ def test_who_is_asked_again_forgets_a_basis_that_leads_nowhere(monkeypatch):
     monkeypatch.setattr(shortest, "run_in_time", lost)
     assert look(equal(2), 6, [9, 9], own=own)[0].step.tolist() == [3, 3]
     assert len(asked) == 2
+
+
+def test_who_runs_out_of_work_is_not_asked_again(monkeypatch):
+    own, asked = Shortest(sparse.csr_array(equal(2))), []
+
+    def endless(*question, **how):
+        asked.append(question)
+        raise OutOfWork("too much")
+
+    assert look(equal(2), 4, [9, 9], own=own)[0].step.tolist() == [2, 2]
+    monkeypatch.setattr(shortest, "run_in_time", endless)
+    assert look(equal(2), 6, [9, 9], own=own) == (None, False)
+    assert len(asked) == 1
 
 
 def test_no_move_without_a_reason_is_no_move_all_the_same():

@@ -26,9 +26,10 @@ from diskret.attack import (
     unmet_sums,
 )
 from diskret.attack.all_cells import all_cells
+from diskret.attack.equations import equations
 from diskret.attack.exact import Point
 from diskret.attack.examination import Examination
-from diskret.attack.sums import LARGEST_LINE, shown
+from diskret.attack.sums import LARGEST_LINE, _with_sums, shown
 from diskret.attack.witnesses import Witnesses
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
@@ -260,6 +261,10 @@ def test_sums_are_shown_to_move_as_far_as_programmes_say(seed, monkeypatch):
     member = np.zeros((5, value.size), dtype=np.int64)
     for row in member:
         row[draw.choice(cells, 2, replace=False)] = 1
+    known = equations(published)
+    own = _with_sums(known, sparse.csr_array(member))
+    assert np.array_equal(own.matrix @ np.append(truth[known.cell], member @ truth), own.right)
+    assert own.hidden.tolist() == own.latent.tolist() == [False] * len(known.cell) + [True] * 5
     # every table: equations between leaves, and what they add up to
     size = np.prod([len(tree.leaves) for tree in trees])
     adds_up = np.array([rolled_up(trees, one.reshape(hidden[leaf].shape)).ravel()
@@ -322,7 +327,7 @@ def test_no_certificate_without_witnesses_for_sums():
     plain = examine(published, whom, original=value)
     unsafe = asked(published, [("1", "1"), ("1", "2"), ("1", "3")], 1)
     nobody = SimpleNamespace()  # insiders come later
-    with pytest.raises(ProofError, match="1 sums of suppressed cells"):
+    with pytest.raises(ProofError, match="1 sum of suppressed cells"):
         certify(published, whom, NONE, plain, value, unsafe=unsafe, insiders=nobody)
     with pytest.raises(ProofError, match="was not judged"):
         certify(published, whom, NONE, plain, value, unsafe=unsafe)

@@ -176,7 +176,7 @@ def _as_intervals(published: Published) -> Published:
     """Rounded values as hidden ones with an interval."""
     if published.rounding == 1:
         return published
-    half, shown = published.rounding // 2, ~published.suppressed
+    half, shown = published.half_unit, ~published.suppressed
     low, high = published.value - half, published.value + half
     if published.lower is not None and published.upper is not None:
         low, high = np.where(shown, low, published.lower), np.where(shown, high, published.upper)
