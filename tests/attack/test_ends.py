@@ -422,6 +422,14 @@ def test_what_points_show_is_the_least_and_the_most_of_them_and_few_are_needed()
             assert found.shown(k, -1) == (value[:, k].min() <= -6)
 
 
+def test_counts_are_shown_at_their_ends_where_no_vertex_is_whole():
+    """Of 2y + w = 5 with w up to 2 only y = 2 is whole, and that is no vertex."""
+    own = programme([[1, 1, 0, 0], [0, 0, 2, 1]], [3, 5], [0] * 4, [3, 3, 9, 2])
+    found = search.search(own, True, 9, np.ones(4, bool))
+    assert (found.low.tolist(), found.high.tolist()) == ([0, 0, 2, 1], [3, 3, 2, 1])
+    assert (found.lower.tolist(), found.upper.tolist()) == ([0, 0, 2, 0], [3, 3, 2, 2])
+
+
 def test_known_points_are_not_asked_for_again(monkeypatch):
     own, every = programme([[1, 1, 1]], [30], [0] * 3, [20] * 3), np.ones(3, bool)
     runs = []
