@@ -29,7 +29,8 @@ export PYTHONDONTWRITEBYTECODE =
 
 BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=$(PROFILE) $(PYTEST_ARGS)
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# modules are compiled when they are first imported: most of what is installed never is
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: help demo test test-long test-reference test-programs test-most test-all test-r test-sdmx snapshots everywhere attack mutants bench bundle count lint types docs clean
 
@@ -39,7 +40,7 @@ help:
 	@echo "make test-long those that take longer (CI runs them, too)"
 	@echo "make test-reference  those that compare with data beside the checkout"
 	@echo "make test-programs   those that need Java (for Spark), LibreOffice or Chromium"
-	@echo "make test-most the first three in one go (with reference data if DISKRET_REFERENCE_DATA is set)"
+	@echo "make test-most all four in one go, as CI does (with reference data if DISKRET_REFERENCE_DATA is set)"
 	@echo "make test-r    those of the R package in rdiskret/, by R CMD check"
 	@echo "make test-sdmx reads SDMX-CSV with pysdmx, in an environment of its own"
 	@echo "make test-all  all of these with many more examples, and the slow tests"
@@ -78,9 +79,9 @@ test-reference: $(VENV)/.installed-dev
 test-programs: $(VENV)/.installed-dev
 	$(PYTEST) -m "($(PROGRAMS)) and not slow"
 
-# what is collected once need not be collected three times
+# what is collected once need not be collected four times, and nobody waits while Spark computes
 test-most: $(VENV)/.installed-dev
-	$(PYTEST) -m "not slow and not ($(PROGRAMS))$(if $(DISKRET_REFERENCE_DATA),, and not reference)"
+	$(PYTEST) -m "not slow$(if $(DISKRET_REFERENCE_DATA),, and not reference)"
 
 test-all: PROFILE = thorough
 test-all: $(VENV)/.installed-dev

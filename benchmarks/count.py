@@ -93,12 +93,12 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: Path) -> set[str]:
-    """The modules of the package that this one imports, but for types only."""
+def imports(path: Path, tree: ast.Module | None = None) -> set[str]:
+    """The modules of the package that this one imports, but for types only; `tree`: its code."""
     own = module_of(path)
     # relative imports of a package's __init__ start one level lower
     start = f"{own}.__init__" if path.stem == "__init__" else own
-    found = {name for _, name in imported(start, ast.parse(path.read_text("utf-8")))}
+    found = {name for _, name in imported(start, tree or ast.parse(path.read_text("utf-8")))}
     return {name for name in found if name.split(".")[0] == "diskret"} - {own}
 
 

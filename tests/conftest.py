@@ -12,8 +12,9 @@ from hypothesis import is_hypothesis_test, settings
 
 ROOT = Path(__file__).parent.parent
 VARIABLE = "DISKRET_REFERENCE_DATA"
-#: As many quick tests take as long as one that is long, or has many examples.
+#: As many quick tests take as long as one that is long, has many examples, or waits for a program.
 _MUCH = 30
+_PROGRAMS = ("spark", "office", "browser")
 
 settings.load_profile(profiles.USUAL)
 
@@ -49,7 +50,8 @@ def longest_first(items) -> None:
     """Begin with the files and groups that take long, so that none of them is waited for."""
     weights = Counter()
     for item in items:
-        weights[group_of(item)] += _MUCH if behind_others(item) else 1
+        much = behind_others(item) or any(item.get_closest_marker(name) for name in _PROGRAMS)
+        weights[group_of(item)] += _MUCH if much else 1
     items.sort(key=lambda item: -weights[group_of(item)])
 
 

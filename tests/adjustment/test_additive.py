@@ -143,5 +143,5 @@ def test_refusals():
     one = (tree((-1, 0, 0)),)
     with pytest.raises(InputError, match="'ipf' or 'least', not 'rake'"):
         make_additive(one, np.array([1, 1, 0]), "rake")
-    with pytest.raises(InputError, match="1 values are negative"):
+    with pytest.raises(InputError, match="1 value is negative"):
         make_additive(one, np.array([1, -1, 2]))

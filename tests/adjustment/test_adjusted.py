@@ -114,7 +114,7 @@ def test_zeros_stay_zero_and_nothing_becomes_negative():
 
 def test_sensitive_cells_without_room_are_refused():
     _, problem = problem_of((2, 2), [[9, 9], [9, 9]], [4], [7], [7], 3)
-    with pytest.raises(ProtectionError, match="1 sensitive cells have no room"):
+    with pytest.raises(ProtectionError, match="1 sensitive cell has no room"):
         adjusted(problem)
 
 

@@ -99,7 +99,7 @@ def test_numbers_have_gaps_but_no_infinity():
     frame = pa.table({"x": [1, None], "y": [0.5, 2.0], "z": [float("inf"), 1.0], "t": ["a", "b"]})
     md = Microdata(frame, numeric=["x", "y"])
     assert np.array_equal(md.numbers(), [[1, 0.5], [np.nan, 2]], equal_nan=True)
-    with pytest.raises(DiskretError, match="1 values in 'z' are infinite"):
+    with pytest.raises(DiskretError, match="1 value in 'z' is infinite"):
         md.numbers(["z"])
     with pytest.raises(DiskretError, match="values in 't' are not numbers"):
         md.numbers(["t"])

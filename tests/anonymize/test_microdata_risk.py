@@ -83,7 +83,7 @@ def test_other_variables_may_be_taken_for_keys():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "1 records have a missing key: a missing value agrees with every value."),
+        ({}, "1 record has a missing key: a missing value agrees with every value."),
         ({"alpha": 0.5}, "agrees with every value, and such a match counts 0.5."),
         ({"missing": "category"}, "agrees with missing values only."),
         ({"missing": "conservative"}, "whoever has a missing value agrees with nobody."),
@@ -114,7 +114,7 @@ def test_a_table_of_counts_gives_the_risk_without_estimating():
     assert found.population_frequency.tolist() == [40, 1, 40, 41]
     assert found.risk.tolist() == [1 / 40, 1, 1 / 40, 1 / 41]
     assert found.unmatched == 0 and found.short == 1
-    assert found.remarks[-1].startswith("For 1 records the population has fewer")
+    assert found.remarks[-1].startswith("For 1 record the population has fewer")
 
 
 def test_records_of_the_population_are_counted(tmp_path):
@@ -154,7 +154,7 @@ def test_a_match_that_counts_less_than_a_person_is_no_risk_above_one():
         ),
         (
             {"population": pa.table({"job": ["a"], "town": ["x"], "n": [None]}), "count": "n"},
-            "1 counts of the population are missing or below 0",
+            "1 count of the population is missing or below 0",
         ),
         (
             {"population": pa.table({"job": pa.array([], pa.string()), "town": []})},

@@ -276,7 +276,7 @@ def test_too_many_categories_and_no_numeric_variables_are_refused():
 def test_infinite_values_are_refused():
     table = firms().set_column(1, "sales", pa.array([math.inf] + [1.0] * 399))
     for verb, arguments in CALLS.items():
-        with pytest.raises(DiskretError, match="1 values in 'sales' are infinite"):
+        with pytest.raises(DiskretError, match="1 value in 'sales' is infinite"):
             getattr(microdata(table), verb)(**arguments)
 
 

@@ -127,7 +127,7 @@ def test_missing_values_stay_missing_and_are_never_numbers():
 
 def test_strata_too_small_to_hide_in_are_refused_by_name():
     table = pa.table({"x": [1, 2, 3, 90, 4], "s": ["a", "a", "a", "b", "b"]})
-    with pytest.raises(InputError, match="1 strata have fewer than 3 .* s = b, has 2"):
+    with pytest.raises(InputError, match="1 stratum has fewer than 3 .* s = b, has 2"):
         Microdata(table).top_code("x", limit=50, within="s")
     # where nothing has to be replaced, small strata are no matter
     assert Microdata(table).top_code("x", limit=95, within="s").history[0].found["replaced"] == 0
@@ -205,5 +205,5 @@ def test_what_cannot_be_done_together_is_said():
     with pytest.raises(InputError, match="twice"):
         md.top_code_together(["staff", "staff"])
     gaps = pa.table({"a": [1.0, None, 2], "b": [None, 1.0, 2]})
-    with pytest.raises(InputError, match="1 records have all 2 values"):
+    with pytest.raises(InputError, match="1 record has all 2 values"):
         Microdata(gaps).top_code_together(["a", "b"])

@@ -119,7 +119,7 @@ def test_files_of_single_cells_may_be_empty_and_repeat_themselves(tmp_path):
 
 
 def test_a_wrong_separator_of_single_cells_is_no_unknown_code(tmp_path):
-    said = "line 6, <APRIORI>: a.hst, line 1: 1 fields with the separator ','; a line holds 2 codes"
+    said = "line 6, <APRIORI>: a.hst, line 1: 1 field with the separator ','; a line holds 2 codes"
     with pytest.raises(InputError, match=said):
         table(tmp_path, JOB.replace("<SUPPRESS>", KNOWN.format(",")), **{"a.hst": "b;y;u\n"})
 

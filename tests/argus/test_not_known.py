@@ -19,11 +19,9 @@ def run(folder, **files):
 @pytest.mark.parametrize("number", ["999999", "-1", "-1.0", "-1,0"])
 def test_a_number_that_is_declared_missing_is_refused_with_its_line(tmp_path, number):
     records = RECORDS.replace("N 2 L    30", f"N 2 L{number:>6}")
-    with pytest.raises(
-        JobError, match="firms.rda, line 10, variable 'Turnover': 1 records of"
-    ) as e:
+    with pytest.raises(JobError, match="firms.rda, line 10, variable 'Turnover': 1 record of") as e:
         run(tmp_path, **{"firms.asc": records, "firms.rda": DECLARED})
-    assert f"firms.asc have {number.replace(',', '.')!r}" in str(e.value)
+    assert f"firms.asc has {number.replace(',', '.')!r}" in str(e.value)
     assert "first in line 5" in str(e.value)
     assert not (tmp_path / "status.txt").exists()
 
@@ -63,7 +61,7 @@ def test_weights_and_holdings_are_looked_at_where_rules_ask_for_them(tmp_path, r
     assert run(tmp_path, **files).tables
     rules = "P(10,1)|WGT(1)|" if role == "WEIGHT" else "P(0,0)|P(0,0)|P(10,1)|"
     batch = BATCH.replace("P(10,1)|FREQ(2,30)|", rules)
-    with pytest.raises(JobError, match="variable 'Other': 1 records .*first in line 8"):
+    with pytest.raises(JobError, match="variable 'Other': 1 record .*first in line 8"):
         run(tmp_path, **files, **{"job.arb": batch})
 
 
@@ -94,7 +92,7 @@ def test_a_width_in_the_metadata_of_cells_is_no_code_that_is_missing(tmp_path):
 
 
 def test_a_number_of_a_file_of_cells_that_is_declared_missing_is_refused(tmp_path):
-    with pytest.raises(JobError, match=r"variable 'V': 1 records of c.tab have '999'.*line 2"):
+    with pytest.raises(JobError, match=r"variable 'V': 1 record of c.tab has '999'.*line 2"):
         of_cells(tmp_path, "", ' "999"', "")
-    with pytest.raises(JobError, match=r"variable 'F': 1 records of c.tab have '12'.*line 4"):
+    with pytest.raises(JobError, match=r"variable 'F': 1 record of c.tab has '12'.*line 4"):
         of_cells(tmp_path, "", ' 8 "7"', ' 3 "12"')

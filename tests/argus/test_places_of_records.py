@@ -40,7 +40,7 @@ def refused(folder, **files):
         ("   500", "   5x0", "firms.asc, line 5: 1 record: texts that are no numbers"),
         ("   500", "      ", "firms.asc, line 5: 1 record: nothing in column 'Turnover'"),
         ("N 2 L    30", "N 2 L", "firms.asc, line 6: 1 record: nothing in column 'Turnover'"),
-        ("S 4 S", "S 7 S", "firms.asc, line 10: 1 record: 1 codes in column 'Region' ('7')"),
+        ("S 4 S", "S 7 S", "firms.asc, line 10: 1 record: 1 code in column 'Region' ('7')"),
         ("   500", " 500,5", "firms.asc, line 5: 1 record: values that are not finite"),
     ],
 )

@@ -435,7 +435,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_written(tmp_path, bat
         ("Size 1 1\n<HIERCODELIST>\n", "line 2, <HIERCODELIST>: says nothing"),
         ("<SPSS>\nSize 1 1\n", "files of SPSS are not read here"),
         ('<SEPARATOR> ";;"\nSize 1\n', "is no separator; give one character"),
-        ('<SEPARATOR> ";"\n' + METADATA.replace(" 6 6", " 6"), "the first line has 1 fields"),
+        ('<SEPARATOR> ";"\n' + METADATA.replace(" 6 6", " 6"), "the first line has 1 field"),
     ],
 )
 def test_metadata_that_cannot_be_understood(run, metadata, said):

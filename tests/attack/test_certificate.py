@@ -4,6 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -71,7 +72,7 @@ def test_a_level_is_claimed_as_far_as_other_tables_reach(level, holds):
         (made,) = certified(published, required)
         assert (made.primaries, made.secondaries) == (1, 1)
         return
-    with pytest.raises(ProofError, match="1 suppressed cells can be narrowed down too far"):
+    with pytest.raises(ProofError, match="1 suppressed cell can be narrowed down too far"):
         certified(published, required)
 
 
@@ -109,7 +110,7 @@ def test_nothing_is_claimed_of_some_earlier_cells():
     values = np.concatenate([VALUE, VALUE])
     with pytest.raises(ProofError, match="2 suppressed cells"):
         certified(both, needs([], 0, 0), original=values)
-    with pytest.raises(ProofError, match="1 suppressed cells"):
+    with pytest.raises(ProofError, match="1 suppressed cell"):
         certified(both, needs([], 0, 0), original=values, unclaimed=np.array([6]))
     (made,) = certified(both, needs([], 0, 0), original=values, unclaimed=np.array([5, 6]))
     assert made.proof.unclaimed.tolist() == [5, 6]
@@ -160,7 +161,7 @@ def test_sums_of_cells_are_claimed_only_where_other_tables_show_other_ones():
     internal = made.internal()
     assert (internal["sums_judged"], internal["sums_unsafe"]) == (5, 1)
     assert (internal["insiders_who_pool"], internal["insiders_asked"]) == (2, 7)
-    with pytest.raises(ProofError, match="1 sums of suppressed cells can be narrowed down too far"):
+    with pytest.raises(ProofError, match="1 sum of suppressed cells can be narrowed down too far"):
         certified(published, required, found=found, unsafe=sums([1, 2], [1, 2, 3]), **given)
     plain = certified(shown(1, 2), needs([1], 1, 1))[0].internal()
     assert not {"sums_judged", "insiders_asked"} & set(plain)
@@ -412,6 +413,19 @@ def test_what_earlier_releases_revealed_is_left_out_of_the_claim(what):
     unless = sentence(f"suppression.unless {what} were revealed").en
     assert not any(unless in text for text in alone)
     assert sum(unless in text for text in beside) == 1
+
+
+def test_a_filter_by_what_is_summed_bounds_each_contribution():
+    # of two firms with 100 to 110 each a reader knows 200 to 220, whatever is hidden
+    at = {"turnover": {"min": 100, "max": 110}}
+    frame = pa.table({"region": [*"NNNSSS"], "firm": range(6), "turnover": [100, 110, 9, 8, 7, 6]})
+    bounded = sentence("suppression.filter of values").en
+    said = []
+    for where in (at, {"firm": {"max": 9}}, None):
+        table = dk.tabulate(frame, by={"region": None}, value="turnover", unit="firm", where=where)
+        certificate = dk.suppress(table, dk.rules.MinimumFrequency(3)).certificate
+        said.append(bounded in certificate.public()["not_claimed"]["en"])
+    assert said == [True, False, False]
 
 
 def test_several_tables_are_named_in_the_claim():

@@ -109,7 +109,7 @@ def test_true_claims_pass_and_public_part_is_silent_on_true_values(method):
 @pytest.mark.parametrize(
     ("method", "cell", "value", "why"),
     [
-        ("deterministic", (1, 1), 8, "1 cells are no multiples of 3, e.g. x=a, y=p"),
+        ("deterministic", (1, 1), 8, "cells are no multiples of 3, e.g. x=a, y=p"),
         ("deterministic", (1, 1), 6, "not the multiple nearest to the true value"),
         ("random", (1, 1), 7, "no multiples"),
         ("random", (1, 1), 12, "a base or more from the true value"),
@@ -146,7 +146,7 @@ def test_counts_that_are_not_small_are_the_true_ones(true, shown):
         perturbed = Perturbed("small_counts", base=3)
         return certify_rounding([given], [table.count], perturbed, examined=examined)
 
-    with pytest.raises(ProofError, match="1 cells are neither true nor small .* x=b, y=s"):
+    with pytest.raises(ProofError, match="cells are neither true nor small .* x=b, y=s"):
         rounded(values)
     rounded(values, examined=False)  # they may be sums of finer ones that were rounded
     rounded(with_totals([[8, 7, 3, 6], [0, 4, 0, true if true >= 3 else 3]]))
@@ -174,7 +174,7 @@ def test_levels_of_a_rule_are_proven_or_refused():
     # 8 is shown as 6: an outsider takes it for 4 to 8
     reached = certify(BY_METHOD["controlled"], "controlled", levels((1, 1), 3, 0))
     assert reached.figures["required_and_proven"] == 1
-    with pytest.raises(ProofError, match="1 true values are not as uncertain as the rule asks"):
+    with pytest.raises(ProofError, match="1 true value is not as uncertain as the rule asks"):
         certify(BY_METHOD["controlled"], "controlled", levels((1, 1), 0, 1))
 
 
@@ -240,9 +240,7 @@ def test_the_office_reads_how_far_values_are_off_and_what_was_proven():
     assert off.startswith("3 of 4 values differ from the true ones, by 2 at most and 1 on average")
     assert proven.startswith("2 of 2 sensitive true values are proven") and "; 0 values" in proven
     more = replace(asked, cell=np.array([1, 3]), upper=np.array([0, 400]))
-    with pytest.raises(
-        ProofError, match=r"1 true values are not .*, e\.g\. x=c; take a larger base"
-    ):
+    with pytest.raises(ProofError, match=r"1 true value is not .*, e\.g\. x=c; take a larger base"):
         certify_rounding([table], [true], perturbed, [more])
     less = Requirements(*(np.array([one]) for one in (3, 100, 100, 0)))
     two = certify_rounding([table, replace(table, name="u")], [true] * 2, perturbed, [asked, less])

@@ -205,16 +205,28 @@ def test_whole_numbers_may_be_told_where_fractions_are_not(frequency, blamed):
     assert one.ends(one.chosen[:0], True) == (0, 9)
 
 
+def test_sums_are_not_taken_for_whole_numbers():
+    """Of 3 + 6 by 5.5 to 6.5, of 3 + 1 by 0 to 1.3: it takes both for less than a unit of room."""
+    value = whole_table((3, 6, 1, 2))
+    seen = publication(value, [2, 4, 5, 6, 7, 8], frequency=False)
+    low, high = np.array([5.5, 0.0]), np.array([6.5, 1.3])
+    attack = Opened(seen, np.array([5, 7]), low, high, Attacker(), value)
+    assert attack.blame(4, Need(2.7, 3.5, 1), np.inf) == Culprits((5, 7))
+
+
 def test_each_end_rests_on_a_bound_of_its_own():
     """Of 3 + 6 the one is left by 4 to 6, of 3 + 1 by 0 to 2: at least 3 and at most 4."""
     value = whole_table((3, 6, 1, 2))
     seen = publication(value, [2, 4, 5, 6, 7, 8], frequency=False)
-    low, high = np.array([4.0, 0.0]), np.array([6.0, 2.0])
-    attack = Opened(seen, np.array([5, 7]), low, high, Attacker(), value)
+    low, high = np.array([4.0, 0.0, 0.0]), np.array([6.0, 2.0, 99.0])
+    attack = Opened(seen, np.array([5, 7, 8]), low, high, Attacker(), value)
     one = _Asked(attack, int(np.searchsorted(attack.known.cell, 4)))
     lower, upper, rests = one.supported()
     assert (lower, upper) == (3, 4)
     assert one.positions(rests) == (5, 7)
+    # only these are gone through: twice before, once none of them, and each left out
+    assert attack.blame(4, Need(2, 4, 0), np.inf) == Culprits((5,))
+    assert attack.work == 5 * 2 * 6
 
 
 def test_what_has_no_end_has_none_in_whole_numbers_either():

@@ -9,7 +9,7 @@ from profiles import scaled
 from scipy import sparse
 from scipy.optimize import linprog
 
-from diskret.attack import insider_search
+from diskret.attack import insider_search, solver
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN
 from diskret.attack.insider_search import Search
@@ -129,6 +129,14 @@ def test_a_vertex_that_is_not_exact_shows_nothing_but_where_whole_numbers_are(mo
         assert Question(seed, False, latent).look() is None
         asked = Question(seed, True, latent)
         assert (asked.look() is not None) == asked.there_is_one(), seed
+
+
+@pytest.mark.parametrize("latent", [False, True])
+def test_a_question_that_takes_too_much_work_is_left_open(monkeypatch, latent):
+    every = [Question(seed, False, latent) for seed in range(20)]
+    assert any(asked.look() is not None for asked in every)
+    monkeypatch.setattr(solver, "_PIVOTS", 0)
+    assert all(asked.look() is None for asked in every)
 
 
 @pytest.mark.parametrize("whole", [False, True])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from kinds_of_records import GROUPED, KINDS, Shown, publication
+from kinds_of_records import GROUPED, KINDS, Shown, hide, publication
 
 import diskret as dk
 from diskret.attack import Attacker, NoiseCertificate, Requirements
@@ -21,11 +21,13 @@ from diskret.attack.equations import equations
 from diskret.attack.exact import UNKNOWN
 from diskret.attack.examine import intervals
 from diskret.attack.knowledge import attacker_bounds, unknown_bounds
+from diskret.attack.prior import Known, Within
 from diskret.errors import InputError
 from diskret.tables import Dimension, Earlier, Outline, Published
 
 NSW = Dimension("region", dk.Hierarchy.flat(["N", "S", "W"]))
 VALUE = np.array([210, 45, 80, 85])
+INF = float("inf")
 
 
 def shown(*hidden, name="t", frequency=False, decimals=1, **more):
@@ -88,6 +90,29 @@ def test_who_knows_last_period_says_by_how_much():
         assert "12.5" in attacker.in_words() and attacker.in_words() != Attacker().in_words()
 
 
+def test_an_interval_without_an_end_bounds_the_other_side_alone():
+    """Beyond 100 percent a value may have changed its sign, so that neither side is bounded."""
+    at = {"region": np.array([0, 1, 2])}
+    low, high = np.array([3, -INF, -2]), np.array([INF, 5, 4])
+    for percent, lowest, highest in (
+        (20, [2.4, None, -2.4], [None, 6.0, 4.8]),
+        (150, [None, None, -5.0], [None, None, 10.0]),
+    ):
+        known = Known({"region": ["N", "S", "W"]}, at, low, high)
+        bounds = [Within(known, percent, side)(shown()).tolist() for side in ("lower", "upper")]
+        for said, expected in zip(bounds, (lowest, highest), strict=True):
+            assert np.isnan(said[0])  # the total is not among them
+            assert [None if np.isnan(b) else round(b, 9) for b in said[1:]] == expected
+
+
+def test_last_periods_values_are_in_published_units():
+    before = shown(1, 2, rounding=5)  # 21.0 and 8.5, known to 0.2; N and S add up to 12.5
+    attacker = Attacker.around(before, 20)
+    lower, upper = (side(shown()).tolist() for side in (attacker.lower, attacker.upper))
+    assert lower == pytest.approx([20.8 * 0.8, 0, 0, 8.3 * 0.8])
+    assert upper == pytest.approx([21.2 * 1.2, 12.9 * 1.2, 12.9 * 1.2, 8.7 * 1.2])
+
+
 def test_one_percentage_is_told_only_where_all_bounds_are_of_last_period():
     before = pa.table({"region": ["N", "S"], "sales": [4.0, 8.0]})
     one, other = (Attacker.around({"t": before}, by, value="sales") for by in (10, 30))
@@ -137,9 +162,6 @@ def known(attacker, published=None, original=None):
     return lower.tolist(), upper.tolist()
 
 
-INF = float("inf")
-
-
 def test_values_that_cannot_be_negative_are_at_least_0():
     assert known(Attacker()) == ([0] * 4, [INF] * 4)
     signed = shown(1, 2, nonnegative=False)
@@ -149,7 +171,7 @@ def test_values_that_cannot_be_negative_are_at_least_0():
 
 
 def test_who_knows_that_zeros_are_shown_knows_that_the_rest_is_none():
-    counts = replace(shown(1, frequency=True, decimals=0), value=np.array([210, 0, 0, 85]))
+    counts = replace(shown(1, frequency=True, decimals=0), value=np.array([210, 0, 0, 1]))
     assert known(Attacker(zeros_known=True), counts)[0] == [1, 1, 0, 1]
     assert known(Attacker(zeros_known=True))[0] == [0] * 4
 
@@ -172,6 +194,8 @@ def test_bounds_in_a_frame_are_in_published_units_and_rounded_inwards():
     # 0.3 in binary is no tenth, and means 3 of them
     frame = pa.table({"region": ["S", "N"], "lower": [0.1 + 0.2, None]})
     assert known(Attacker(lower=frame))[0] == [0, 0, 3, 0]
+    frame = pa.table({"region": ["S", "N"], "lower": [0.1 + 0.2 - 0.3, None]})
+    assert known(Attacker(lower=frame), shown(1, 2, nonnegative=False))[0][2] == 0
     coded = pa.table({"region": pa.array(["S"]).dictionary_encode(), "lower": [7]})
     assert known(Attacker(lower=coded))[0] == [0, 0, 70, 0]
 
@@ -194,7 +218,7 @@ def test_large_bounds_are_rounded_inwards_as_well(size):
 def test_codes_of_bounds_are_read_like_those_of_records():
     for codes in (pa.array([" S"]), pa.array(["S "]).dictionary_encode()):
         assert known(Attacker(lower=pa.table({"region": codes, "lower": [7]})))[0] == [0, 0, 70, 0]
-    for codes, why in ((pa.array([1.0]), "floating point"), (pa.array([None, "S"]), "are missing")):
+    for codes, why in ((pa.array([1.0]), "floating point"), (pa.array([None, "S"]), "is missing")):
         frame = pa.table({"region": codes, "lower": [7] * len(codes)})
         with pytest.raises(InputError, match=why):
             known(Attacker(lower=frame))
@@ -307,15 +331,28 @@ def test_zeros_of_changed_values_are_not_told_apart_whoever_knows_of_others():
     changed = shown(0, 1, 2, 3, name="changed", frequency=True, decimals=0, **ends)
     old = [
         Earlier(name, table, None, needs())
-        for name, table in (("r1", changed), ("r2", shown(1, 2, frequency=True, decimals=0)))
+        for name, table in (
+            ("r1", changed),
+            ("r2", shown(1, 2, frequency=True, decimals=0)),
+            ("r3", shown(1, 2, name="some", frequency=True, decimals=0, **ends)),
+            ("r4", shown(0, 1, 2, 3, name="none", frequency=True, decimals=0)),
+        )
     ]
     now = replace(shown(1, 2, frequency=True, decimals=0, name="now"), vintage="now")
     for own, least in ((now, [1, 1]), (replace(changed, vintage="now"), [9, 1, 1, 2])):
         publication = read_beside((own,), (), old)
         seen = equations(publication)
         lower, upper = unknown_bounds(publication, seen, Attacker(zeros_known=True), None)
-        assert lower.tolist() == [*least, 9, 0, 0, 2, 1, 1]
+        assert lower.tolist() == [*least, 9, 0, 0, 2, *[1] * 8]
         assert upper.tolist()[len(least) : len(least) + 4] == [20, 3, 5, 9]
+
+
+def test_what_a_filter_leaves_out_is_nothing_whatever_is_known_of_it():
+    table = Shown(["age"], {"age": ["o", "x"]}, np.ones(len(KINDS), dtype=np.int64))
+    hide(table, "x", "y")
+    public = publication([table])
+    lower, upper = unknown_bounds(public, equations(public), Attacker(zeros_known=True), None)
+    assert (lower.tolist(), upper.tolist()) == ([1, 0], [UNKNOWN, 0])
 
 
 @pytest.mark.parametrize("nonnegative", [True, False])

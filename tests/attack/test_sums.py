@@ -327,7 +327,7 @@ def test_no_certificate_without_witnesses_for_sums():
     plain = examine(published, whom, original=value)
     unsafe = asked(published, [("1", "1"), ("1", "2"), ("1", "3")], 1)
     nobody = SimpleNamespace()  # insiders come later
-    with pytest.raises(ProofError, match="1 sums of suppressed cells"):
+    with pytest.raises(ProofError, match="1 sum of suppressed cells"):
         certify(published, whom, NONE, plain, value, unsafe=unsafe, insiders=nobody)
     with pytest.raises(ProofError, match="was not judged"):
         certify(published, whom, NONE, plain, value, unsafe=unsafe)

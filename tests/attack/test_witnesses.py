@@ -38,7 +38,16 @@ def test_nothing_is_lost(first, more, start, hidden):
         assert told.numerator.tolist() == point.numerator.tolist()
     columns = np.array([3, 1])
     shown = [point.numerator[columns].tolist() for point in points]
-    assert found.numerators(columns).tolist() == shown
+    possible = {
+        tuple(Fraction(n, p.denominator) for n in row) for p, row in zip(points, shown, strict=True)
+    }
+    for most in (len(points) + 1, 2):
+        seen = [
+            tuple(Fraction(int(n), p.denominator) for n in p.numerator)
+            for p in found.different(columns, most)
+        ]
+        assert possible >= {*seen} and len(seen) <= most
+        assert most == 2 or possible == {*seen}
     part = found.among(columns, hidden[columns])
     assert not part.problem() and [point.numerator.tolist() for point in part] == shown
 

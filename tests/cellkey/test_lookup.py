@@ -162,8 +162,8 @@ def test_what_is_no_lookup_is_refused(changed, says):
 @pytest.mark.parametrize(
     ("count", "key", "says"),
     [
-        (np.array([-1, 2]), np.array([1, 2], np.uint64), "1 counts are negative"),
-        (np.array([1, 2]), np.array([10, 2], np.uint64), "1 cell keys are not below 10"),
+        (np.array([-1, 2]), np.array([1, 2], np.uint64), "1 count is negative"),
+        (np.array([1, 2]), np.array([10, 2], np.uint64), "1 cell key is not below 10"),
         (np.array([1, 2]), np.array([1], np.uint64), "of shape"),
         (np.array([1, 2]), np.array([1, 2]), "uint64"),
     ],

@@ -229,7 +229,7 @@ def test_table_that_takes_sums_below_0_is_refused():
         np.array([0, 1]), np.array([-2, 0, 2]), np.array([[0, 1, 0], [0.5, 0, 0.5]])
     )
     for table in (wild, wild.lookup(100)):
-        with pytest.raises(InputError, match=r"in 1 rows \(first of 1\)"):
+        with pytest.raises(InputError, match=r"in 1 row \(first of 1\)"):
             MagnitudeNoise(table)
 
 

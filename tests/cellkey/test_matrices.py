@@ -54,7 +54,7 @@ def test_rounded_rows_are_scaled_to_one(weights):
         ([[0.25, 0.5, 0.25], [0.2, 0.5, 0.3]], {}, r"mean 0; that of row 2 is 0\.1"),
         ([[-0.1, 1.2, -0.1]], {}, "not be negative; one of row 1"),
         ([[0.5, 0.5]], {}, "row 1 has 2 entries|2 columns need"),
-        ([[0.25, 0.5, 0.25], [1]], {}, "row 2 has 1 entries"),
+        ([[0.25, 0.5, 0.25], [1]], {}, "row 2 has 1 entry"),
         ([["0,25", "0,5", "0,25"]], {}, "not a number"),
         ([[None, 1, 0]], {}, "not a number"),
     ],

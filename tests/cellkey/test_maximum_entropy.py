@@ -252,7 +252,7 @@ def test_monotony_may_be_asked_for_row_by_row():
         ({"max_noise": 2, "variance": 1, "small_counts": -1}, "small_counts= must be"),
         ({"max_noise": 1, "variance": 1, "small_counts": 2}, "no noise with mean 0 .* row 1"),
         ({"max_noise": 2, "variance": 1, "stay": 1.0}, "below 1"),
-        ({"max_noise": 2, "variance": 1, "monotone": [True]}, "holds 1 values; there are 2 rows"),
+        ({"max_noise": 2, "variance": 1, "monotone": [True]}, "holds 1 value; there are 2 rows"),
         ({"max_noise": 2, "variance": 1, "variance_rule": "about"}, "'at_most' or 'exact'"),
     ],
 )
@@ -322,7 +322,7 @@ def test_each_count_may_have_a_stay_and_a_rule_of_its_own(rule):
         assert table.probabilities[i] == pytest.approx(alone.probabilities[i], abs=1e-9)
     with pytest.raises(InputError, match=r"stay= holds 2 values; there are 5 rows"):
         PerturbationTable.maximum_entropy(5, 1.5, stay=[0.1, 0.2])
-    with pytest.raises(InputError, match=r"variance_rule= holds 1 values; there are 5 rows"):
+    with pytest.raises(InputError, match=r"variance_rule= holds 1 value; there are 5 rows"):
         PerturbationTable.maximum_entropy(5, 1.5, variance_rule=["exact"])
 
 

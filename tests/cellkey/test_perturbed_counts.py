@@ -41,7 +41,7 @@ def test_noise_in_steps_is_not_for_counts():
 
 def test_table_that_makes_counts_negative_is_refused():
     wild = Lookup(np.array([0, 1]), 10, BOUNDS, 2 * NOISE)
-    with pytest.raises(InputError, match=r"takes 1 counts below 0"):
+    with pytest.raises(InputError, match=r"takes 1 count below 0"):
         perturbed_counts(np.array([1, 9]), keys(0, 0), wild)
 
 

@@ -132,8 +132,7 @@ class Code:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             return {_escaped(node.value)}
         if isinstance(node, ast.JoinedStr):
-            parts = (_escaped(v.value) if isinstance(v, ast.Constant) else GAP for v in node.values)
-            return {"".join(parts)}
+            return {"".join(map(part, node.values))}
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             both = [self.alternatives(side) for side in (node.left, node.right)]
             few = len(both[0]) * len(both[1]) < _ENOUGH
@@ -328,6 +327,16 @@ def _given(calls: Iterable[ast.Call], name: str, at: int) -> list[ast.expr]:
 
 def _last(call: ast.Call) -> str:
     return dotted(call.func).rpartition(".")[2]
+
+
+def part(value: ast.expr) -> str:
+    """What a part of an f-string is in a template: text, a gap, or forms by number."""
+    if isinstance(value, ast.Constant):
+        return _escaped(value.value)
+    spec = value.format_spec if isinstance(value, ast.FormattedValue) else None
+    parts = spec.values if isinstance(spec, ast.JoinedStr) else []
+    forms = "".join(str(one.value) for one in parts if isinstance(one, ast.Constant))
+    return f"{{:{forms}}}" if "|" in forms else GAP
 
 
 def _escaped(text: object) -> str:

@@ -111,7 +111,7 @@ def written(tmp_path: Path) -> Path:
 
 
 def test_demo_shows_table_certificate_and_files(monkeypatch: pytest.MonkeyPatch, written: Path):
-    verb = stand_in(monkeypatch, "jobs.run", "run_demo", (written, [result()]))
+    verb = stand_in(monkeypatch, "jobs.demo", "run_demo", (written, [result()]))
     done = run("demo", "--folder", str(written), "--firms", "500", "--seed", "7")
     assert done.exit_code == 0, done.output
     assert list(verb.called.values())[:4] == [written, 500, 7, "en"]
@@ -121,7 +121,7 @@ def test_demo_shows_table_certificate_and_files(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_demo_in_german(monkeypatch: pytest.MonkeyPatch, written: Path):
-    verb = stand_in(monkeypatch, "jobs.run", "run_demo", (written, [result()]))
+    verb = stand_in(monkeypatch, "jobs.demo", "run_demo", (written, [result()]))
     done = run("demo", "--language", "de")
     assert verb.called[3] == "de"
     assert "1 primär (intern)" in done.output
@@ -285,7 +285,7 @@ def test_audit_of_a_missing_file_is_bad_input(monkeypatch: pytest.MonkeyPatch):
 def test_errors_become_a_message_and_an_exit_code(
     monkeypatch: pytest.MonkeyPatch, error: Exception, code: int
 ):
-    stand_in(monkeypatch, "jobs.run", "run_demo", error)
+    stand_in(monkeypatch, "jobs.demo", "run_demo", error)
     done = run("demo")
     assert done.exit_code == code
     assert str(error) in done.stderr
@@ -293,7 +293,7 @@ def test_errors_become_a_message_and_an_exit_code(
 
 
 def test_a_mistake_in_the_program_gives_no_values_away(monkeypatch: pytest.MonkeyPatch):
-    stand_in(monkeypatch, "jobs.run", "run_demo", KeyError("secret firm 4711"))
+    stand_in(monkeypatch, "jobs.demo", "run_demo", KeyError("secret firm 4711"))
     done = run("demo")
     assert done.exit_code == 1
     assert "KeyError" in done.stderr
@@ -301,7 +301,7 @@ def test_a_mistake_in_the_program_gives_no_values_away(monkeypatch: pytest.Monke
 
 
 def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch):
-    stand_in(monkeypatch, "jobs.run", "run_demo", KeyError("secret firm 4711"))
+    stand_in(monkeypatch, "jobs.demo", "run_demo", KeyError("secret firm 4711"))
     done = run("demo", "--debug")
     assert "Traceback" in done.stderr
     assert "test_commands.py" in done.stderr
@@ -314,7 +314,7 @@ def test_warnings_are_shown_without_source_lines(monkeypatch: pytest.MonkeyPatch
         warnings.warn("the (1,k) rule is obsolete", stacklevel=1)
         return written, [result()]
 
-    monkeypatch.setitem(sys.modules, "diskret.jobs.run", SimpleNamespace(run_demo=warn))
+    monkeypatch.setitem(sys.modules, "diskret.jobs.demo", SimpleNamespace(run_demo=warn))
     done = run("demo")
     assert done.stderr == "Warning: the (1,k) rule is obsolete\n"
 

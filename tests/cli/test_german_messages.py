@@ -3,6 +3,8 @@
 import ast
 import errno
 import os
+import re
+from itertools import islice, repeat
 
 import pyarrow as pa
 import pytest
@@ -13,7 +15,7 @@ from typer.testing import CliRunner
 import diskret as dk
 from diskret.cli.main import app
 from diskret.publish.pages.settings import told
-from diskret.texts.messages import catalogue, pattern, translated
+from diskret.texts.messages import catalogue, filled, pattern, translated
 
 pytestmark = TOGETHER
 
@@ -26,9 +28,15 @@ def texts_in_code():
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.add(node.value)
             elif isinstance(node, ast.JoinedStr):
-                parts = (v.value if isinstance(v, ast.Constant) else "\0" for v in node.values)
-                found.add("".join(map(str, parts)))
+                parts = map(said.part, node.values)
+                found.add(spoken("".join(parts), repeat("\0")))
     return found
+
+
+def spoken(template, gaps, one=False):
+    """An English template with its gaps filled, and the forms for one thing or several."""
+    chosen = re.sub(r"\{:([^{}|]*)\|([^{}|]*)\}", r"\1" if one else r"\2", template)
+    return chosen.format(*islice(gaps, pattern(template).groups))
 
 
 def test_every_message_is_known_in_german():
@@ -48,6 +56,7 @@ ELSEWHERE = {
     "tables/read_public.py: f'{path}: {error}'": _INNER,
     "protect/audit.py: f'  {where}: {number:,.{published.decimals}f}'": "no words",
     "jobs/places.py: str(error)": _INNER,
+    "jobs/values.py: f'{self.path}: {error}'": _INNER,
     "jobs/tables.py: str(error)": _INNER,
     "jobs/tables.py: f'{cells.file.file.name}: {error}'": _INNER,
     "jobs/files.py: f\"'{wrong}': {error}\"": _INNER,
@@ -113,7 +122,7 @@ def test_things_of_which_some_are_named_are_german():
     for noun, item in nouns().items():
         for more in ("", " (and {} more)"):
             assert f"{noun} {item}{more}" in catalogue(), noun
-    assert translated("column 'a' (and 3 more)", "de") == "Spalte 'a' (und 3 weitere)"
+    assert translated("column 'a' (and 3 more)", "de") == "Spalte 'a' (und noch 3)"
 
 
 #: What typer, and the checks of values behind it, say of a command line.
@@ -127,6 +136,42 @@ OF_TYPER = {
     "Input should be a valid number, unable to parse string as a number",
     "Input should be greater than or equal to {}", "Input should be less than or equal to {}",
 }  # fmt: skip
+
+
+#: What the parser of TOML, which is not ours, says of a job file.
+OF_TOML = {
+    "{} (at line {}, column {})", "{} (at end of document)", "Invalid statement", "Expected {}",
+    "Expected newline or end of document after a statement", "Found invalid character {}",
+    "Cannot declare {} twice", "Cannot overwrite a value", "Cannot redefine namespace {}",
+    "Expected ']' at the end of a table declaration", "Cannot mutate immutable namespace {}",
+    "Expected ']]' at the end of an array declaration", "Unclosed array", "Unterminated string",
+    "Expected '=' after a key in a key/value pair", "Invalid initial character for a key part",
+    "Duplicate inline table key {}", "Unclosed inline table", "Unescaped '\\' in a string",
+    "Invalid hex value", "Escaped character is not a Unicode scalar value", "Invalid value",
+    "Illegal character {}", "Invalid date or datetime",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[records\n", "am Ende der Überschrift fehlt ] (in Zeile 1, Spalte 9)"),
+        ("path 3", "hinter dem Schlüssel fehlt = (in Zeile 1, Spalte 6)"),
+        ("a = 1 2", "hinter einer Angabe muss die Zeile enden (in Zeile 1, Spalte 7)"),
+        ("a = 1\na = 2", "der Schlüssel steht doppelt da (am Ende der Datei)"),
+        ("[a]\n[a]\n", "('a',) steht doppelt da (in Zeile 2, Spalte 3)"),
+        ("a = firms.csv", "kein gültiger Wert: Texte stehen in Anführungszeichen (in Zeile 1, "),
+        ('a = "x', "das schließende Anführungszeichen fehlt"),
+        ('a = "C:\\data"', "ein einzelnes \\ im Text: Pfade mit / schreiben"),
+        ("Größe = 1", "hinter dem Schlüssel fehlt ="),
+        ("= 1", "so beginnt keine Angabe"),
+        ("a = { b = 1", "} fehlt"),
+        ("a = [1, 2", "die Liste ist nicht geschlossen: ] fehlt"),
+    ],
+)
+def test_what_is_no_toml_is_told_in_german(tmp_path, text, said):
+    code, output = protect(tmp_path, text, "--language", "de")
+    assert code == 1 and said in output, output
 
 
 @pytest.mark.parametrize(
@@ -159,12 +204,12 @@ def test_lines_of_verify_and_audit_are_german(tmp_path):
     done = CliRunner().invoke(app, ["verify", str(tmp_path / "out"), "--language", "de"])
     assert done.exit_code == 0, done.output
     assert "Dateien unverändert; Intervalle von 2 gesperrten Feldern bestätigt" in done.output
-    assert "primären Feldern durch" in done.output and "Fingerabdruck" in done.output
+    assert "von 1 primärem Feld durch" in done.output and "Fingerabdruck" in done.output
     assert not {"unchanged", "confirmed", "proven", "witnesses"} & {*done.output.split()}
     (tmp_path / "t.csv").write_text("region,n\nTotal,14\nN,7\nS,.\nW,5\n")
     asked = ["audit", str(tmp_path / "t.csv"), "--by", "region=flat", "--value", "n"]
     done = CliRunner().invoke(app, [*asked, "--language", "de"])
-    assert "1 gesperrte Felder lassen sich genau zurückrechnen" in done.output
+    assert "1 gesperrtes Feld lässt sich genau zurückrechnen" in done.output
 
 
 @pytest.mark.parametrize(
@@ -193,13 +238,15 @@ def test_bounds_of_a_filter_are_german(tmp_path):
 
 def longest(template):
     """The longest text of a template between its gaps."""
-    return max(template.split("{}"), key=len).replace("{{", "{").replace("}}", "}")
+    return (
+        max(re.split(r"\{(?:|:[^{}]*)\}", template), key=len).replace("{{", "{").replace("}}", "}")
+    )
 
 
 def test_no_template_outlives_its_message():
     found, _ = said.messages()
     texts = texts_in_code()
-    known = {*found, *built(), *OF_THE_SYSTEM, *OF_TYPER}
+    known = {*found, *built(), *OF_THE_SYSTEM, *OF_TYPER, *OF_TOML}
     rest = [t for t in catalogue() if t not in known]
     assert [
         t
@@ -219,20 +266,36 @@ def test_every_message_is_read_as_itself(english, german):
         if len(template.replace("{}", "")) < 20:
             continue
         gaps = [f"'g{at}'" for at in range(pattern(template).groups)]
-        message = translated(english + template.format(*gaps), "de")
-        assert message == german + translation.format(*gaps)
+        message = translated(english + spoken(template, gaps), "de")
+        assert message == german + filled(translation, gaps)
 
 
 def test_templates_and_translations_have_the_same_gaps():
     for template, german in catalogue().items():
         gaps = pattern(template).groups
-        assert german.format(*("x",) * gaps)
+        assert filled(german, ("x",) * gaps)
         assert all(f"{{{at}}}" in german for at in range(gaps)), template
 
 
-def protect(folder, job):
+#: A form by number in a template, in English and in German.
+FORMS = re.compile(r"\{(\d?):([^{}]*)\}")
+
+
+def test_what_is_said_of_one_thing_is_singular_in_both_languages():
+    for template, german in catalogue().items():
+        if not FORMS.search(template):
+            continue
+        assert all(forms.count("|") == 1 for _, forms in FORMS.findall(template + german)), template
+        numbers = {int(at) for at, _ in FORMS.findall(german)}
+        gaps = ["1" if at in numbers else "'g' " for at in range(pattern(template).groups)]
+        said_of_one = translated(spoken(template, gaps, one=True), "de")
+        assert said_of_one == filled(german, gaps)
+
+
+def protect(folder, job, *options):
     (folder / "job.toml").write_text(job, encoding="utf-8")
-    done = CliRunner().invoke(app, ["protect", str(folder / "job.toml")], env={"COLUMNS": "500"})
+    asked = ["protect", str(folder / "job.toml"), *options]
+    done = CliRunner().invoke(app, asked, env={"COLUMNS": "500"})
     return done.exit_code, done.output
 
 

@@ -1,12 +1,15 @@
 """``--help`` says in German all that it says in English."""
 
+import runpy
+import sys
+
 import pytest
 from typer import rich_utils
 from typer.main import get_command
 from typer.testing import CliRunner
 
 from diskret.cli.help import _TYPERS, catalogue, german_help, texts_of
-from diskret.cli.main import app
+from diskret.cli.main import app, main
 
 SIGNS_OF_TYPER = {
     "Usage:",
@@ -41,6 +44,16 @@ def test_the_language_may_stand_anywhere(arguments: tuple[str, ...]):
         assert german in shown
     assert "Diese Hilfe zeigen." in shown
     assert not any(english in shown for english in ("Usage", "Options", "default", "required"))
+
+
+@pytest.mark.parametrize("program", ["diskret", "python -m diskret"])
+def test_without_arguments_the_program_shows_its_commands(program, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [program])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("diskret", run_name="__main__") if "-m" in program else main()
+    assert ended.value.code in (0, 2)
+    shown = capsys.readouterr()
+    assert "Usage: diskret" in shown.out + shown.err and "protect" in shown.out + shown.err
 
 
 def test_commands_of_a_group_are_named_in_german():

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 from diskret.engines.spark import SparkEngine
-from diskret.io.frames import arrow_to_frame
+from diskret.io.spark_frames import arrow_to_frame
 
 #: Keeps all tests that need Spark in one process.
 ONE_SPARK = pytest.mark.xdist_group("spark")

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
+from engines.postgres_server import table_of
+from engines.spark_server import ONE_SPARK, in_spark
 from hypothesis import given
 from hypothesis import strategies as st
-from postgres_server import table_of
 from profiles import examples
-from spark_server import ONE_SPARK, in_spark
 
 import diskret as dk
 from diskret.engines.duckdb import DuckDBEngine

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pyarrow as pa
+from engines.postgres_server import administrator, table_of
+from engines.spark_server import ONE_SPARK, frame_of, session
 from hypothesis import Phase, given
 from hypothesis import strategies as st
-from postgres_server import administrator, table_of
 from profiles import examples
-from spark_server import ONE_SPARK, frame_of, session
 
 import diskret as dk
 from diskret.cellkey import Lookup

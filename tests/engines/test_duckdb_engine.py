@@ -86,7 +86,7 @@ def test_an_empty_field_is_missing(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("a,b\n1,2\n1\n", "records.csv, line 3: 1 fields"),
+        ("a,b\n1,2\n1\n", "records.csv, line 3: 1 field"),
         ("a,b\n1,2,3\n", "records.csv, line 2: 3 fields"),
         ('a,b\n1,"2\n', "records.csv: cannot be read; check"),
     ],

@@ -54,7 +54,7 @@ VALUES = {
     "floats beyond their precision": ([2.0**53], 0, "1 record:", "too large", "9007199254740992"),
     "integers": ([2**62, -(2**62)], 1, "2 records", "too large", "4611686018427387904"),
     "the least integer": ([-(2**63)], 0, "1 record:", "too large", "9223372036854775808"),
-    "decimals": ([Decimal("1.05"), Decimal("1.10")], 1, "1 record:", "1 decimals", "'1.05'"),
+    "decimals": ([Decimal("1.05"), Decimal("1.10")], 1, "1 record:", "1 decimal", "'1.05'"),
     "truth": ([True], 0, "column 'v'", "holds no numbers", "BOOLEAN"),
     "lists": ([[1]], 0, "column 'v'", "gives no numbers", "BIGINT[]"),
     "decimals out of range": ([1], 19, "decimals=19", "'v'", "from 0 to 18"),

@@ -10,11 +10,11 @@ from math import floor
 import pyarrow as pa
 import pytest
 from counted_by_hand import by_hand, plain, same
+from engines.postgres_server import in_postgres
+from engines.spark_server import ONE_SPARK, in_spark
 from hypothesis import given
 from hypothesis import strategies as st
-from postgres_server import in_postgres
 from profiles import examples
-from spark_server import ONE_SPARK, in_spark
 
 from diskret.engines import LeafQuestion
 from diskret.engines.duckdb import DuckDBEngine
@@ -392,7 +392,7 @@ def test_codes_that_are_no_leaves_are_counted_and_named(ask):
     wrong = {"nace": ["A1", "X", "X ", "Y", "A1"]}
     with pytest.raises(HierarchyError, match=r"3 records: 2 codes in column 'nace' \('X', 'Y'\)"):
         ask(wrong, by={"nace": NACE})
-    with pytest.raises(HierarchyError, match=r"2 records: 1 codes .*\('A'\) with further codes"):
+    with pytest.raises(HierarchyError, match=r"2 records: 1 code .*\('A'\) with further codes"):
         ask({"nace": ["A", "A1", " A"]}, by={"nace": NACE})
 
 
@@ -408,7 +408,7 @@ def test_missing_codes_units_and_values_are_counted(ask):
 
 def test_a_unit_has_one_record_key(ask):
     records = {"nace": ["A1", "A2", "A1"], "u": ["x", "x", "y"], "k": [1, 2, 3]}
-    with pytest.raises(InputError, match=r"1 units have more than one record key \('x'\)"):
+    with pytest.raises(InputError, match=r"1 unit has more than one record key \('x'\)"):
         ask(records, by={"nace": NACE}, unit="u", record_key="k")
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import spark_words
+from engines.postgres_server import in_postgres, table_of
+from engines.spark_server import ONE_SPARK, in_spark
 from hypothesis import given
 from hypothesis import strategies as st
-from postgres_server import in_postgres, table_of
 from profiles import examples
-from spark_server import ONE_SPARK, in_spark
 from sqlglot import exp
 
 from diskret.engines import KeyQuestion, postgres_sql, spark_sql, sql
@@ -158,7 +158,7 @@ def test_weights_with_more_than_nine_decimals_are_rounded(ask):
 
 def test_sums_of_weights_beyond_64_bits_are_refused(ask):
     large = {"a": ["x", "x", "y"], "w": [9e9, 9e9, 9e9]}
-    with pytest.raises(InputError, match=r"1 combinations of keys add up to more than 9,223,372"):
+    with pytest.raises(InputError, match=r"1 combination of keys add up to more than 9,223,372"):
         ask(large, ["a"], "w")
 
 
@@ -217,7 +217,7 @@ def test_combinations_are_found_again_however_many_are_possible(keys, random):
     at = counts.rows([pa.array(column(i, asked), pa.int64()) for i in range(m)])
     assert [ordered[row] for row in at] == asked
     strange = [(*asked[0][:-1], size)]
-    with pytest.raises(InputError, match="1 records have keys that were not there"):
+    with pytest.raises(InputError, match="1 record has keys that were not there"):
         counts.rows([pa.array(column(i, strange), pa.int64()) for i in range(m)])
 
 
@@ -229,7 +229,7 @@ def test_an_unknown_beginning_is_not_taken_for_a_known_one():
     assert counts.rows([pa.array(["7", "3"])] * 6).tolist() == [1, 0]
     for odd in range(6):
         values = [pa.array(["1" if i == odd else "3"]) for i in range(6)]
-        with pytest.raises(InputError, match="1 records have keys"):
+        with pytest.raises(InputError, match="1 record has keys"):
             counts.rows(values)
 
 

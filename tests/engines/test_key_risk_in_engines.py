@@ -5,8 +5,8 @@ from datetime import date
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from postgres_server import table_of
-from spark_server import ONE_SPARK, frame_of, session
+from engines.postgres_server import table_of
+from engines.spark_server import ONE_SPARK, frame_of, session
 
 import diskret as dk
 from diskret.engines.spark import SparkEngine

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import spark_words
+from engines.postgres_server import in_postgres
+from engines.spark_server import ONE_SPARK, in_spark
 from hypothesis import Phase, given
 from hypothesis import strategies as st
-from postgres_server import in_postgres
 from profiles import examples
-from spark_server import ONE_SPARK, in_spark
 
 from diskret.engines import LeafQuestion, Mark, postgres_sql, spark_sql, sql
 from diskret.engines.duckdb import DuckDBEngine

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
+from engines.postgres_server import in_postgres
 from hypothesis import given
 from hypothesis import strategies as st
-from postgres_server import in_postgres
 from profiles import examples
 
 import diskret as dk

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pyreadstat
 import pytest
-from spark_server import ONE_SPARK, in_spark
+from engines.spark_server import ONE_SPARK, in_spark
 
 import diskret as dk
 from diskret.errors import DiskretError

@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from engines.postgres_server import table_of
+from engines.spark_server import ONE_SPARK, frame_of, session
 from hypothesis import given
 from hypothesis import strategies as st
-from postgres_server import table_of
 from profiles import examples
-from spark_server import ONE_SPARK, frame_of, session
 from test_counts_in_the_engine import PHASES, questions
 
 import diskret as dk

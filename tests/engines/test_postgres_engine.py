@@ -4,7 +4,7 @@ import socket
 
 import pyarrow as pa
 import pytest
-from postgres_server import administrator, in_postgres, server, table_of, url
+from engines.postgres_server import administrator, in_postgres, server, table_of, url
 
 import diskret as dk
 from diskret.engines import LeafQuestion

@@ -5,11 +5,11 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
+from engines.postgres_server import table_of
+from engines.spark_server import ONE_SPARK, frame_of
 from hypothesis import Phase, given
 from hypothesis import strategies as st
-from postgres_server import table_of
 from profiles import examples
-from spark_server import ONE_SPARK, frame_of
 
 import diskret as dk
 

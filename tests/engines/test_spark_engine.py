@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from counted_by_hand import plain
+from engines.spark_server import INTERPRETED, ONE_SPARK, frame_of, in_spark, session
 from pyarrow import csv
-from spark_server import INTERPRETED, ONE_SPARK, frame_of, in_spark, session
 
 import diskret as dk
 from diskret.engines import LeafQuestion, one_pass, spark

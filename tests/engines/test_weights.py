@@ -8,11 +8,11 @@ from math import ceil
 import numpy as np
 import pyarrow as pa
 import pytest
+from engines.postgres_server import in_postgres
+from engines.spark_server import ONE_SPARK, in_spark
 from hypothesis import given
 from hypothesis import strategies as st
-from postgres_server import in_postgres
 from profiles import examples
-from spark_server import ONE_SPARK, in_spark
 
 import diskret as dk
 from diskret.engines.duckdb import DuckDBEngine
@@ -253,7 +253,7 @@ WRONG = {
     "negative": ({"w": [-2, 1, 2]}, "1 record: weights that are below 1"),
     "infinite": ({"w": [1, float("inf"), 2]}, "1 record: weights that are below 1, not finite"),
     "no number": ({"w": [1, float("nan"), 2]}, "1 record: weights that are below 1, not finite"),
-    "finer": ({"w": [1, 1.25, 2]}, "with more than 1 decimals in column 'w'.*weight_decimals="),
+    "finer": ({"w": [1, 1.25, 2]}, "with more than 1 decimal in column 'w'.*weight_decimals="),
     "two weights": (
         {"u": ["a", "a", "b"], "w": [1, 2.5, 3]},
         r"units with more than one weight: 1 \('a'\)",

@@ -58,7 +58,7 @@ def test_there_must_be_something_to_cut(level):
         ({"x": ["A", "B"], "x ": ["C", "D"]}, ["each new code once"]),
         ({" ": ["A", "B"]}, ["not blank"]),
         ({"x": "AB"}, ["list of codes", "'AB'"]),
-        ({"x": ["A", "E"]}, ["1 codes", "'E'"]),
+        ({"x": ["A", "E"]}, ["1 code", "'E'"]),
         ({"x": []}, ["'x' names no code"]),
         ({"x": ["T", "A"]}, ["the total 'T'"]),
         ({"x": ["a1", "b1"]}, ["2 parents", "'a1' below 'A'", "'b1' below 'B'"]),

@@ -38,7 +38,7 @@ def test_narrow_classes_lie_in_wide_ones(widths):
 
 
 def test_values_that_are_no_numbers_are_named():
-    with pytest.raises(DiskretError, match="1 of 2 values are no whole numbers \\('a'\\)"):
+    with pytest.raises(DiskretError, match="1 of 2 values is no whole number \\('a'\\)"):
         Hierarchy.from_widths([1, "a"], [5])
 
 

@@ -321,11 +321,17 @@ def test_csv_agrees_with_an_independent_writer(tmp_path):
         ("no.csv", None, "there is no such file"),
         ("records.dat", b"x", "suffix '.dat' is not known"),
         ("bad.parquet", b"no parquet", "cannot be read as a Parquet file"),
-        ("empty.csv", b"", "line 1 is empty"),
+        ("empty.csv", b"", "the file is empty"),
+        ("blank.csv", b"\na,b\n", "line 1 is empty"),
         ("twice.csv", b"a,b,a\n1,2,3\n", "line 1: column names must be unique"),
+        (
+            "marked.csv",
+            "\ufeff\ufeffa,b\n1,2\n".encode(),
+            "line 1: the name of column 1, 'a',",
+        ),
         ("latin.csv", "Größe,b\n".encode("latin-1"), "not UTF-8 text"),
         ("latin2.csv", "a,b\n1,ß\n".encode("latin-1"), "not UTF-8 text"),
-        ("ragged.csv", b"a,b\n1,2\n3\n", "line 3: 1 fields, and there are 2 columns"),
+        ("ragged.csv", b"a,b\n1,2\n3\n", "line 3: 1 field, and there are 2 columns"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, said):
@@ -336,6 +342,12 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, said):
         to_arrow(path)
     assert str(path) in str(caught.value)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_name_that_begins_unseen_is_refused_where_it_comes_in(kind):
+    with pytest.raises(InputError, match="column 2, 'a', begins with a byte order mark"):
+        source(kind({"b": [1], "\ufeffa": [2]}))
 
 
 def test_a_folder_is_no_file(tmp_path):

@@ -137,7 +137,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path, old, new, message):
 
 def test_points_that_cannot_be_used_are_named(tmp_path):
     persons = LAND.persons.set_column(2, "x", pa.array([None, *LAND.persons["x"].to_pylist()[1:]]))
-    with pytest.raises(InputError, match="'x' are missing .first in row 1"):
+    with pytest.raises(InputError, match="'x' (is|are) missing .first in row 1"):
         run_job(written(tmp_path, persons=persons), keys=KEYS)
     with pytest.raises(InputError, match="a column 'municipality' already"):
         text = JOB.replace("[places.town]", "[places.municipality]").replace(

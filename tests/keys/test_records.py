@@ -106,7 +106,7 @@ def test_floats_mean_their_shortest_decimal(numbers):
         exact = [Fraction(repr(x)) * 10**18 for x in numbers]
         assert scaled_keys(numbers, digits=18).tolist() == exact
     else:
-        with pytest.raises(InputError, match=f"{len(fits) - sum(fits)} record keys"):
+        with pytest.raises(InputError, match=f"{len(fits) - sum(fits)} record keys?"):
             scaled_keys(numbers, digits=18)
 
 
@@ -123,7 +123,7 @@ def test_keys_that_are_no_decimals_are_counted_and_never_shown():
 
 @pytest.mark.parametrize("wrong", [[None, 0.5], ["0,5"], ["x"], [float("nan")], [1.0], [1e30]])
 def test_what_is_no_decimal_below_one_is_refused(wrong):
-    with pytest.raises(InputError, match="1 record keys"):
+    with pytest.raises(InputError, match="1 record key"):
         scaled_keys(wrong)
 
 
@@ -150,15 +150,15 @@ def test_parents_that_do_not_fit_are_refused():
     keys = np.array([1, 2], dtype=np.uint64)
     with pytest.raises(InputError, match="2 members have 1 parents"):
         members_keys(keys, ["a"])
-    with pytest.raises(InputError, match=r"1 ids are missing \(in row 2\)"):
+    with pytest.raises(InputError, match=r"1 id is missing \(in row 2\)"):
         members_keys(keys, ["a", None])
-    with pytest.raises(InputError, match="1 record keys are not below 2"):
+    with pytest.raises(InputError, match="1 record key is not below 2"):
         members_keys(keys, ["a", "b"], modulus=2)
 
 
 @pytest.mark.parametrize("ids", [[1.5, 2.0], ["a", None], ["a", " "]])
 def test_ids_that_identify_nothing_are_refused(ids):
-    with pytest.raises(InputError, match="ids are"):
+    with pytest.raises(InputError, match="(id is|ids are)"):
         derive_record_keys(ids, KEYS)
 
 

@@ -278,7 +278,7 @@ def test_a_recorded_release_that_opens_others_is_told_but_recorded(ledger, tmp_p
     everything = replace(
         protected().published, value=table().count, suppressed=np.zeros(5, dtype=bool)
     )
-    with pytest.warns(UserWarning, match="can compute 1 cells .* first/firms: region=S"):
+    with pytest.warns(UserWarning, match="can compute 1 cell .* first/firms: region=S"):
         ledger.record(everything, "leaked", who="clerk")
     assert [release.name for release in ledger.releases()] == ["first", "leaked"]
 

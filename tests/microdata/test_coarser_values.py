@@ -97,7 +97,7 @@ def test_nan_is_missing():
 def test_values_outside_all_classes_are_named():
     with pytest.raises(DiskretError, match=r"3 values of 'age' lie outside the classes \(-1, 80\)"):
         classed(column([80, -1, 5, 80]), "age", [0, 40, 80])
-    with pytest.raises(DiskretError, match=r"1 values of 'age' .*\(0\)"):
+    with pytest.raises(DiskretError, match=r"1 value of 'age' .*\(0\)"):
         classed(column([80, 0]), "age", [0, 40, 80], right=True)
 
 

@@ -161,7 +161,7 @@ def test_missing_values_stay_and_others_of_the_record_change(method):
 def test_a_constant_stays_and_noise_needs_two_values():
     assert additive(np.full((4, 1), 7.0), 0.5, rng()).tolist() == [[7.0]] * 4
     for method in (correlated, outliers):
-        with pytest.raises(DiskretError, match="1 of 2 records are complete"):
+        with pytest.raises(DiskretError, match="1 of 2 records is complete"):
             method(
                 np.array([[1.0, 2], [np.nan, 3]]), 0.5, *([rng()] if method is correlated else [])
             )

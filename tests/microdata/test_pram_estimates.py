@@ -146,7 +146,7 @@ RECORDS = pa.table({"job": ["a", "b"], "n": [1, 2], "w": [1.0, None], "t": ["x",
         ({"job": TransitionMatrix("ax", np.eye(2))}, None, "value 'b', which its matrix"),
         ({"n": TransitionMatrix(["1", "2"], np.eye(2))}, None, "Text and numbers are different"),
         ({"nace": JOB}, None, "no column 'nace'"),
-        ({"job": JOB}, "w", "1 weights in 'w' are missing"),
+        ({"job": JOB}, "w", "1 weight in 'w' is missing"),
         ({"job": JOB}, "t", "not numbers"),
     ],
 )

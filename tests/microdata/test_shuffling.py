@@ -106,7 +106,7 @@ def test_missing_values_stay_where_they_are():
 def test_too_few_complete_records_are_refused():
     values = np.array([[1.0, np.nan], [np.nan, 2], [3, 4]])
     for method in (shuffled_by_copula, shuffled_by_regression):
-        with pytest.raises(DiskretError, match="1 of 3 records are complete"):
+        with pytest.raises(DiskretError, match="1 of 3 records is complete"):
             method(values, np.empty((3, 0)), rng())
 
 

@@ -187,7 +187,7 @@ def test_codes_of_which_a_person_says_that_they_differ_are_not_asked_about(tmp_p
         ({"cells": CELLS.replace("UNIT", "SIZE")}, "line 1: two columns are called 'SIZE'"),
         ({"cells": CELLS.replace("UNIT", "")}, "line 1: column 5 has no name"),
         ({"cells": CELLS.splitlines()[0]}, "cells.csv: there are no rows"),
-        ({"firms": FIRMS.replace("A3", "A9")}, "holds 1 codes that the tree 'industry' does not"),
+        ({"firms": FIRMS.replace("A3", "A9")}, "holds 1 code that the tree 'industry' does not"),
         ({"firms": FIRMS.replace("A3", "A")}, "holds 'A1' and 'A', which lies above it"),
         ({"answers": ANSWERS.replace("SIZE.flat", "SISE.flat")}, "did you mean 'SIZE'?"),
         ({"answers": ANSWERS.replace('"ENT"', '"END"')}, "cells.csv has none of 'END'"),

@@ -88,7 +88,7 @@ def test_men_by_region_are_the_men_of_region_by_sex(tmp_path):
     ledger = dk.Ledger.create(tmp_path / "releases.db", keys=dk.SecretKeys(bytes(range(32))))
     ledger.publish(both, folder=tmp_path / "both", formats=["csv"])
     ledger.publish(alike, folder=tmp_path / "alike", formats=["csv"])
-    with pytest.raises(InputError, match="were published in release 'both' with other noise"):
+    with pytest.raises(InputError, match="(was|were) published in release 'both' with other noise"):
         ledger.publish(unlike, folder=tmp_path / "unlike", formats=["csv"])
     assert not (tmp_path / "unlike").exists()
 
@@ -160,7 +160,7 @@ def test_values_without_a_known_bound_are_the_same_in_all_releases(what, unlike,
     ledger = dk.Ledger.create(tmp_path / "releases.db", keys=KEYS)
     ledger.publish(both, tmp_path / "both", ["csv"])
     ledger.publish(changed(what, ["region"], MEN), tmp_path / "alike", ["csv"])
-    with pytest.raises(InputError, match="were published in release 'both' with other noise"):
+    with pytest.raises(InputError, match="(was|were) published in release 'both' with other noise"):
         ledger.publish(changed(what, ["region"], MEN, **unlike), tmp_path / "unlike", ["csv"])
     ledger.publish(changed(what, ["region"], {"sex": "f"}), tmp_path / "women", ["csv"])
     assert ledger.verify() == 3

@@ -66,7 +66,7 @@ def test_contradictions_are_said_to_be_contradictions():
     [
         (changed(**{"3B": "?"}), "'\\?'.*suppressed="),
         (changed(**{"3B": "32,5"}), "32,5"),
-        (published(MEINDL[1:]), "1 cells are not in the table: r=1, c=A"),
+        (published(MEINDL[1:]), "1 cell is not in the table: r=1, c=A"),
     ],
 )
 def test_unreadable_tables_are_explained(table, what):

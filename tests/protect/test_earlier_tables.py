@@ -83,7 +83,7 @@ def test_a_cell_that_was_published_before_cannot_become_unsafe(fine, first):
     stricter = dk.rules.MinimumFrequency(9)
     with pytest.raises(ProtectionError) as told:
         dk.suppress(fine, stricter, ledger=before)
-    assert "1 unsafe cells were published before" in str(told.value)
+    assert "1 unsafe cell was published before" in str(told.value)
     assert "age=c (release '2024', table 'ages')" in str(told.value)
     waived = {"age": ["c"], "status": ["safe"], "reason": ["public since 2024"], "who": ["A"]}
     waiver = dk.rules.Apriori(pa.table({**waived, "date": ["2025-01-01"]}))
@@ -162,7 +162,7 @@ def test_rounded_counts_are_known_as_intervals(fine):
 def test_an_earlier_table_that_was_left_out_is_noticed(fine, first):
     before = [as_published("2024", first)]
     blind = dk.suppress(coarse(fine, "ac"), RULE, name="new")
-    with pytest.raises(ProofError, match=r"1 cells would no longer .*: age=a in ages of 2024"):
+    with pytest.raises(ProofError, match=r"1 cell would no longer .*: age=a in ages of 2024"):
         attack_again([blind], before)
     seeing = dk.suppress(coarse(fine, "ac"), RULE, name="new", ledger=Before(*before))
     attack_again([seeing], before)

@@ -206,7 +206,7 @@ def test_nothing_is_written_of_records_that_have_changed(tmp_path, change):
     found = dk.key_risk(source, KEYS)
     if change == "region":
         changed = PERSONS.set_column(1, "region", pa.array(["N", "N", "S", "N", "N", "S"]))
-        message = "1 records have keys that were not there"
+        message = "1 record has keys that were not there"
     else:
         changed, message = PERSONS.slice(0, 5), "there are 5 records now, and 6 were counted"
     pq.write_table(changed, source)

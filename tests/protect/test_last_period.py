@@ -141,7 +141,7 @@ def test_wrong_bounds_are_named_before_any_work():
     with pytest.raises(InputError) as error:
         dk.suppress(now, unsafe(2, "S"), attacker=attacker, method=no_method)
     told = str(error.value)
-    assert "exclude the true value of 1 cells of 'sales'" in told
+    assert "exclude the true value of 1 cell of 'sales'" in told
     assert "region=N is known to lie in 80 to 120, but is 130" in told
     assert "mistaken='drop'" in told
 
@@ -217,7 +217,7 @@ def test_callables_and_frames_as_bounds_are_checked_alike():
         (
             lambda: protected(dk.Attacker.around(pa.table({"region": ["N", "N "], "v": [9, 9]}),
                                                  20, value="v")),
-            "1 rows of last period's values name a cell",
+            "1 row of last period's values names a cell",
         ),
         (
             lambda: protected(dk.Attacker.around({"other": before()}, 20)),

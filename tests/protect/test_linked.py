@@ -195,13 +195,23 @@ def test_tables_that_contradict_each_other_are_refused():
         dk.suppress([made(2), made(3)], RULE, name=["one", "two"])
 
 
+def test_one_measure_with_different_decimals_is_no_contradiction():
+    records = pa.table({"x": ["a", "b"], "y": ["c", "c"], "v": [1.5, 2.0]})
+    tables = [
+        dk.tabulate(records, by={name: None}, value="v", decimals=decimals)
+        for name, decimals in (("x", 1), ("y", 2))
+    ]
+    with pytest.raises(InputError, match="have 'v' by x: 1, 'v' by y: 2; tabulate"):
+        dk.suppress(tables, RULE)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"name": ["one"]}, "1 entries for 2 tables"),
+        ({"name": ["one"]}, "1 entry for 2 tables"),
         ({"name": ["one", "one"]}, "a name of its own"),
-        ({"cost": ["value"]}, "cost= has 1 entries"),
-        ({"frozen": [None]}, "frozen= has 1 entries"),
+        ({"cost": ["value"]}, "cost= has 1 entry"),
+        ({"frozen": [None]}, "frozen= has 1 entry"),
         ({"sums": ["a = b + c"]}, "no table has this measure"),
     ],
 )

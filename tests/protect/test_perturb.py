@@ -166,7 +166,7 @@ def test_structural_zeros_are_shown_as_nothing():
     mask = result.published.empty
     again = dk.perturb(table, NOISE, structural_zeros=mask)
     assert again.public.equals(result.public)
-    with pytest.raises(InputError, match=r"1 cells.*impossible hold records"):
+    with pytest.raises(InputError, match=r"1 cell.*impossible holds records"):
         dk.perturb(table, NOISE, structural_zeros=pa.table({"area": ["B"], "sex": ["Total"]}))
 
 
@@ -291,7 +291,7 @@ def test_cell_keys_given_with_cells_make_the_same_noise_as_records():
 
 def test_a_cell_without_its_key_is_named():
     cells, keys = elsewhere(tabulated(records(60)))
-    with pytest.raises(InputError, match=r"1 cells with records have no key.*area=all, sex=Total"):
+    with pytest.raises(InputError, match=r"1 cell with records has no key.*area=all, sex=Total"):
         dk.perturb(cells, NOISE, cell_keys=keys.slice(1))
 
 

@@ -94,7 +94,7 @@ def test_a_pattern_is_found_again(parts, random):
     ("options", "told"),
     [
         ({"previous": pa.table({"region": ["a"]})}, "no column 'r'; it needs the codes of r"),
-        ({"previous": pa.table({"r": ["a", "b", "a"]})}, "1 rows name a cell of r"),
+        ({"previous": pa.table({"r": ["a", "b", "a"]})}, "1 row names a cell of r"),
         ({"previous_discount": 10}, "previous= does not say which"),
         ({"previous": pa.table({"r": ["a"]}), "previous_discount": 100}, "below 100 percent"),
         ({"previous": pa.table({"r": ["a"]}), "previous_discount": "10"}, "number of percent"),

@@ -142,7 +142,7 @@ def test_a_modulus_beside_the_digits_of_keys_is_theirs():
         ({"id": "person", "parent": "flat"}, "no column 'flat'"),
         ({"parent": "house"}, "name their column id="),
         ({"id": "person", "name": "house"}, "'house' already"),
-        ({"id": "gap"}, "1 codes in 'gap' are missing"),
+        ({"id": "gap"}, "1 code in 'gap' is missing"),
     ],
 )
 def test_what_gives_no_keys_is_refused(arguments, says):

@@ -142,6 +142,19 @@ def test_small_counts_of_amounts_are_refused():
         dk.round_table(sales(), 3, "small_counts", keys=KEYS)
 
 
+@pytest.mark.parametrize("method", ["deterministic", "random", "controlled"])
+def test_what_is_not_rounded_together_is_named_with_its_decimals(method):
+    records = pa.table({"r": list("aabb"), "s": list("xyxy"), "v": [1.5, 2.5, 3.5, 1.0]})
+    one, two = (
+        dk.tabulate(records, by={name: None}, value="v", decimals=decimals)
+        for name, decimals in (("r", 1), ("s", 2))
+    )
+    with pytest.raises(InputError, match=r"'v_r' \(decimals=1\), 'v_s' \(decimals=2\)\. Round"):
+        dk.round_table([one, two], 5, method, keys=KEYS)
+    with pytest.raises(InputError, match=r"'count' \(counts\), 'v' \(decimals=1\)\. Round"):
+        dk.round_table([one["count"], one], 5, method, keys=KEYS)
+
+
 def test_a_table_shown_in_thousands_is_refused():
     with pytest.raises(InputError, match="round the exact table"):
         dk.round_table(sales().rounded(10), 20)

@@ -192,12 +192,12 @@ def test_a_difference_of_another_table_is_its_own_affair(delivery):
     [
         ("Total,big,21,published,23", "Total,big,21,published,24", "shows other values"),
         ("8,published,,suppressed", "8,published,3,published", "shows other values than firms.csv"),
-        ("21,published,23", "twenty,published,23", "holds 1 rows that no delivery can have shown"),
-        ("21,published,23", "21/2,published,23", "holds 1 rows that no delivery"),
-        ("21,published,23", ",published,23", "holds 1 rows that no delivery"),
-        ("21,published,23", "21,primary,23", "holds 1 rows that no delivery"),
-        ("21,published,23", "21,suppressed,23", "holds 1 rows that no delivery"),
-        ("21,published,23", "21,absent,23", "holds 1 rows that no delivery"),
+        ("21,published,23", "twenty,published,23", "holds 1 row that no delivery can have shown"),
+        ("21,published,23", "21/2,published,23", "holds 1 row that no delivery"),
+        ("21,published,23", ",published,23", "holds 1 row that no delivery"),
+        ("21,published,23", "21,primary,23", "holds 1 row that no delivery"),
+        ("21,published,23", "21,suppressed,23", "holds 1 row that no delivery"),
+        ("21,published,23", "21,absent,23", "holds 1 row that no delivery"),
     ],
 )  # fmt: skip
 def test_without_the_last_delivery_its_side_must_be_possible(delivery, old, new, named):

@@ -136,7 +136,7 @@ def shifted(text):
 
 HIDDEN = '<c r="C7" s="9" t="inlineStr"><is><t>.</t></is></c>'
 NUMBER = '<c r="B5" s="5"><v>25</v></c>'
-ROWS = "1 rows that do not show what is published, e.g. {} (xl/worksheets/sheet1.xml)"
+ROWS = "1 row that does not show what is published, e.g. {} (xl/worksheets/sheet1.xml)"
 SHOWN = "rows that do not show what is published"
 
 SABOTAGE = {
@@ -525,22 +525,22 @@ CELLS = pa.table(
 )
 DECIMALS = {"mean": 1, "sales": 0}
 COLUMNS = {
-    "a figure": (into(ONE, "<v>21.0</v>", "<v>22.0</v>"), "1 rows", "e.g. 2 "),
-    "a sign": (into(ONE, "<v>-22.5</v>", "<v>22.5</v>"), "1 rows", "e.g. 3 "),
+    "a figure": (into(ONE, "<v>21.0</v>", "<v>22.0</v>"), "1 row", "e.g. 2 "),
+    "a sign": (into(ONE, "<v>-22.5</v>", "<v>22.5</v>"), "1 row", "e.g. 3 "),
     "a figure as text": (
-        into(ONE, "><v>90</v>", ' t="inlineStr"><is><t>90</t></is>'), "1 rows", "e.g. 2 ",
+        into(ONE, "><v>90</v>", ' t="inlineStr"><is><t>90</t></is>'), "1 row", "e.g. 2 ",
     ),
     "a figure where there is none": (
-        into(ONE, '<c r="C4"', '<c r="B4" s="4"><v>4711</v></c><c r="C4"'), "1 rows", "e.g. 4 ",
+        into(ONE, '<c r="C4"', '<c r="B4" s="4"><v>4711</v></c><c r="C4"'), "1 row", "e.g. 4 ",
     ),
-    "a status": (into(ONE, "suppressed", "primary"), "1 rows", "e.g. 4 "),
-    "a code": (into(ONE, "<t>N</t>", "<t>E</t>"), "1 rows", "e.g. 3 "),
-    "a name": (into(ONE, "<t>sales</t>", "<t>sale</t>"), "1 rows", "e.g. 1 "),
-    "a row less": (without_row(ONE, 4), "1 rows", "e.g. 4 "),
+    "a status": (into(ONE, "suppressed", "primary"), "1 row", "e.g. 4 "),
+    "a code": (into(ONE, "<t>N</t>", "<t>E</t>"), "1 row", "e.g. 3 "),
+    "a name": (into(ONE, "<t>sales</t>", "<t>sale</t>"), "1 row", "e.g. 1 "),
+    "a row less": (without_row(ONE, 4), "1 row", "e.g. 4 "),
     "a row in between less": (without_row(ONE, 3), "2 rows", "e.g. 4, 4 "),
     "a row more": (
         into(ONE, "</sheetData>", '<row r="5"><c r="A5"><v>1</v></c></row></sheetData>'),
-        "1 rows", "e.g. 5 ",
+        "1 row", "e.g. 5 ",
     ),
     "a style": (into(ONE, '<c r="C4" s="5"', '<c r="C4" s="1"'), "look different", ""),
     "another sheet": ({TWO: b"<x/>"}, f"the part {TWO}", ""),
@@ -576,8 +576,8 @@ def test_whatever_is_changed_in_columns_is_found(what, tmp_path):
 @pytest.mark.parametrize(
     ("what", "named"),
     [
-        ("a style", "1 cells that do not show what is published, e.g. C7"),
-        ("a value", "1 cells that do not show what is published, e.g. B5"),
+        ("a style", "1 cell that does not show what is published, e.g. C7"),
+        ("a value", "1 cell that does not show what is published, e.g. B5"),
         ("a value as text", "e.g. B5"),
         ("a number format", "in its part xl/styles.xml"),
         ("another part", "the part xl/comments1.xml"),

@@ -268,7 +268,7 @@ CELLS = {
     "a table more": (
         "INSERT INTO diskret_tables SELECT entry, 7, structure, cells, contributions "
         "FROM diskret_tables WHERE entry = 2",
-        r"1 tables were added to entry 2",
+        r"1 table was added to entry 2",
     ),
 }
 

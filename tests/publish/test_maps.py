@@ -345,7 +345,7 @@ def test_codes_without_borders_are_named(tmp_path):
     table = dk.tabulate(pa.table({"town": ["A"] * 9 + ["B"] * 8}), by={"town": None})
     square = [(0, 0), (9, 0), (9, 9), (0, 9)]
     areas = dk.spatial.Areas(["A"], [[square]])
-    with pytest.raises(InputError, match=r"1 codes have no borders \('B'\)"):
+    with pytest.raises(InputError, match=r"1 code has no borders \('B'\)"):
         dk.suppress(table, FEW).write(
             tmp_path / "out", ["csv", "map"], keys=KEYS, places={"town": areas}
         )
@@ -377,7 +377,7 @@ def test_holes_and_islands_are_nested():
 def test_ids_of_one_grid_spelled_in_two_ways_are_no_cells_of_it():
     # both say a width of 1,000 m, but only one of them as official ids do
     for other in ("1000mN2684E4334", "OWN3035SIZE1000mN2684000E4334000"):
-        with pytest.raises(InputError, match="are no cells of a grid of 1000 m"):
+        with pytest.raises(InputError, match="(is no cell|are no cells) of a grid of 1000 m"):
             outlines_of_cells(["1kmN2684E4334", other, "1kmN2684E4335"])
     mixed = outlines_of_cells(["CRS3035RES1000mN2684000E4334000", "1kmN2684E4335"])
     assert mixed.squares.tolist() == [[4334000, 2684000, 1000], [4335000, 2684000, 1000]]

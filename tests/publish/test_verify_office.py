@@ -135,7 +135,7 @@ def test_each_level_against_contributors_is_that_of_the_rule(release, at):
         arrays["most_upper"][at if at < 2 else number - at + 1] += 1
 
     listed(folder, more)
-    refused(folder, "asks for other levels than the rule does in 1 unsafe cells or sums")
+    refused(folder, "asks for other levels than the rule does in 1 unsafe cell or sum")
 
 
 def test_a_sum_that_is_not_asked_for_is_missed(release):
@@ -173,7 +173,7 @@ def test_what_witnesses_do_not_prove_of_sums_is_missed(release):
         said = json.loads(path.read_text("utf-8"))
         said["unsafe"][-1]["upper"] = 10**9
         path.write_text(json.dumps(said), encoding="utf-8")
-        refused(folder, f"{name}: the witnesses do not prove the requirements of 1 sums")
+        refused(folder, f"{name}: the witnesses do not prove the requirements of 1 sum")
         shutil.rmtree(folder)
 
 
@@ -186,7 +186,7 @@ def test_what_witnesses_do_not_prove_of_cells_is_missed(release):
             row[head.index("upper_level")] = "99999"
 
         cells(folder, name, raised)
-        refused(folder, f"{name}: the witnesses do not prove the requirements of 1 cells")
+        refused(folder, f"{name}: the witnesses do not prove the requirements of 1 cell")
         shutil.rmtree(folder)
 
 

@@ -16,6 +16,7 @@ import diskret as dk
 from diskret.attack.statements import Scope, claimed, not_claimed
 from diskret.errors import VerificationError
 from diskret.publish.verify.folder import verify
+from diskret.publish.verify.suppressed import _within
 from diskret.tables import Publication
 
 KEYS = dk.SecretKeys(bytes(range(32)))
@@ -143,3 +144,35 @@ def test_facts_that_readers_can_find_out_are_as_they_are(
     if not contributor and make is not together:  # there both would have to say so
         assert accepted(public, zeros, releases, attacker="informed")
         assert accepted(public, own, releases, attacker="informed")
+
+
+CELLS = {"c": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "within", "outer"),
+    [
+        ([2, 0], [6, 9], True, True),  # as told
+        ([3, 1], [5, 8], True, True),  # more tables tell more
+        ([None, 0], [6, None], False, True),
+        ([2, 0], [None, 9], False, True),
+        ([1, 0], [6, 9], False, True),
+        ([2, 0], [7, 9], False, True),
+        ([4, 0], [4, 9], True, True),  # that it can be computed is refused elsewhere
+        ([5, 0], [4, 9], False, False),
+        ([2], [6, 9], False, False),
+        ([2, 0], [6], False, False),
+    ],
+)
+def test_stated_intervals_are_no_wider_than_what_is_told_without_some_tables(
+    lower, upper, within, outer
+):
+    told = {**CELLS, "lower": [2, 0], "upper": [6, 9]}
+    stated = {**CELLS, "lower": lower, "upper": upper}
+    assert _within(stated, told, False) is within
+    assert _within(stated, told, True) is outer
+    assert not _within({**stated, "c": ["b", "a"]}, told, True)
+    assert not _within(CELLS, told, True)
+    endless = {**CELLS, "lower": [None, None], "upper": [None, None]}
+    assert _within(stated, endless, False) is outer
+    assert _within(endless, endless, False)

@@ -65,7 +65,7 @@ def test_only_impossible_cells_are_shown_as_nothing(tmp_path):
     result = changed(made, [9, 7, 2, 0], impossible=impossible)
     folder = written(tmp_path, result)
     assert "W,0,empty" in (folder / "public" / "rounded.csv").read_text(encoding="utf-8")
-    with pytest.raises(InputError, match="1 cells that are said to be impossible hold records"):
+    with pytest.raises(InputError, match="1 cell that is said to be impossible holds records"):
         changed(made, [9, 7, 2, 0], impossible=made.count == 2)
 
 

@@ -1,5 +1,6 @@
 """Ways out of a script: each is open without the sandbox, and shut in it."""
 
+import contextlib
 import json
 import os
 import pickle
@@ -13,6 +14,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -24,7 +26,7 @@ from diskret.remote import probe, sandbox
 from diskret.remote.channel import read_results
 from diskret.remote.sandbox import Limits, Sandbox, command
 
-pytestmark = pytest.mark.xdist_group("sandbox")  # it looks for processes that are left
+pytestmark = pytest.mark.xdist_group("sandbox")
 INSIDE = Path(sandbox.__file__).with_name("inside.py")
 RECORDS = arrow(pa.table({"job": ["a", "b"] * 50, "pay": [1.0, 2.0] * 50}))
 
@@ -94,6 +96,27 @@ out = os.dup(1)
 os.dup2(2, 1)
 inside["carried_out"](content[8 : 8 + size].decode(), content[8 + size :], out)
 """
+
+
+@contextlib.contextmanager
+def folder_for_a_program():
+    """A place that others can read, too, and that no sandbox hides."""
+    folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_program():
+    """The program in a place that no other run has: what is left is told by it."""
+    with folder_for_a_program() as folder:
+        for suffix in (".py", ".R"):
+            shutil.copy(INSIDE.with_suffix(suffix), folder)
+        with patch.object(sandbox, "_INSIDE", folder / INSIDE.name):
+            yield
 
 
 def with_records(script):
@@ -177,7 +200,9 @@ table("started", pd.Series({"all": float(started)}))
 
 def test_processes_come_to_an_end():
     caged_or_skip()
-    ran = run(COUNT, RECORDS, Limits(processes=6))
+    with Sandbox(Limits(processes=6)) as opened:
+        ran = opened.run(COUNT, RECORDS)
+        assert left_over() != []
     assert ran.result is not None
     assert read_results(ran.result, 1)["started"].value["all",] <= 6 + 3
     assert left_over() == []
@@ -197,11 +222,11 @@ def test_processes_come_to_an_end():
 
 
 def left_over():
-    """Processes that still run the program of the sandbox."""
+    """Processes that still run the program of these sandboxes."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found += [path] if bytes(INSIDE) in path.read_bytes() else []
+            found += [path] if bytes(sandbox._INSIDE) in path.read_bytes() else []
         except OSError:
             continue
     return found
@@ -341,6 +366,12 @@ def test_on_unknown_machines_nothing_is_run(monkeypatch):
 
 
 LIMIT = "in asked.bounds.items():"
+#: What is tried needs no libraries, and to load them takes longer than to try it.
+NO_LIBRARIES = [
+    ("import pyarrow.ipc\n", ""),
+    ("importlib.import_module(name)", "pass"),
+    ("    _used_once()\n", ""),
+]
 #: What is taken out of the command or of what runs in it → what instead → what does not hold then.
 SABOTAGE = [
     ("--disable-userns", None, "no-namespaces"),
@@ -362,11 +393,9 @@ SABOTAGE = [
 
 @pytest.fixture
 def weak():
-    """A place for a program that others can read, too."""
-    folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
-    folder.chmod(0o755)
-    yield folder / "inside.py"
-    shutil.rmtree(folder)
+    """A place for another program."""
+    with folder_for_a_program() as folder:
+        yield folder / INSIDE.name
 
 
 @pytest.mark.parametrize(("part", "instead", "promise"), SABOTAGE)
@@ -388,6 +417,9 @@ def test_a_sandbox_that_lacks_a_part_is_found_out(part, instead, promise, weak, 
         return line
 
     text = INSIDE.read_text(encoding="utf-8")
+    for loading, nothing in NO_LIBRARIES:
+        assert text.count(loading) == 1
+        text = text.replace(loading, nothing)
     if part == LIMIT:
         text = text.replace(part, f"{part}\n        if name == {instead!r}:\n            continue")
     elif instead is not None:

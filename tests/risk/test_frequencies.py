@@ -135,8 +135,8 @@ def test_categories_are_compared_by_value_whatever_their_codes():
     ("population", "counts", "message"),
     [
         (["a"], [1.0], "the values of 'k0' are of type string in the population and int64 in the"),
-        ([1, 2], [1.0, -1.0], "1 counts of the population are missing or below 0 .*in row 2"),
-        ([1], [float("nan")], "1 counts of the population"),
+        ([1, 2], [1.0, -1.0], "1 count of the population is missing or below 0 .*in row 2"),
+        ([1], [float("nan")], "1 count of the population"),
     ],
 )
 def test_a_population_that_cannot_be_used_is_refused(population, counts, message):

@@ -121,7 +121,7 @@ def test_the_shift_of_the_lecture_spares_tiny_ratios():
 @pytest.mark.parametrize(
     ("f", "total", "compat", "message"),
     [
-        ([1, 0.5], [1, 1], None, "1 records have impossible frequencies .*record 2: 0.5 in"),
+        ([1, 0.5], [1, 1], None, "1 record has impossible frequencies .*record 2: 0.5 in"),
         ([1, 1], [0, 1], None, "record 1: 1 in the sample, 0 in the population"),
         ([1, 1], [1, float("nan")], None, "record 2"),
         ([1], [2], "argus", "compat= must be 'lecture' or 'sdcmicro', not 'argus'"),

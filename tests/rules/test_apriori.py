@@ -107,7 +107,7 @@ def test_a_frozen_cell_stays_published():
 
 def test_a_frozen_cell_that_is_unsafe_is_named():
     rule = MinimumFrequency(3) | Apriori(entries(("W", {"status": "frozen"})))
-    with pytest.raises(ProtectionError, match="1 unsafe cells.*region=W.*a priori list"):
+    with pytest.raises(ProtectionError, match="1 unsafe cell.*region=W.*a priori list"):
         dk.suppress(firms(), rule)
 
 
@@ -138,7 +138,7 @@ def test_a_total_with_a_single_part_is_the_same_cell():
         [{"r": r, "s": "x", "status": status, **WHY} for r, status in
          [("A", "safe"), ("a1", "unsafe")]]
     )  # fmt: skip
-    with pytest.raises(InputError, match="1 rows say something else in 'status'.*r=a1, s=x"):
+    with pytest.raises(InputError, match="1 row says something else in 'status'.*r=a1, s=x"):
         Apriori(twice)(table)
 
 
@@ -170,7 +170,7 @@ def test_the_order_of_joining_does_not_matter(statuses, order):
 
 def test_one_list_must_not_undo_another():
     rule = Apriori(entries(("N", {"status": "unsafe"}))) | MissingSafe({"region": ["N"]})
-    with pytest.raises(InputError, match="1 cells are set to unsafe by hand.*region=N"):
+    with pytest.raises(InputError, match="1 cell is set to unsafe by hand.*region=N"):
         rule(firms())
 
 
@@ -235,7 +235,7 @@ BROKEN = [
     ("frozen;;;", "frozen;;;4", ["row 2, column 'upper'", "cells that are unsafe"]),
     ("region;", "regoin;", ["missing: 'region'", "not known: 'regoin'"]),
     ("S;", "N;", ["more than once", "region=N"]),
-    ("S;", "X;", ["1 codes of 'region'", "'X'"]),
+    ("S;", "X;", ["1 code of 'region'", "'X'"]),
     (CSV, "region;reason\nN;consent\n", ["at least one of 'status', 'cost'"]),
 ]
 
@@ -249,14 +249,14 @@ def test_what_is_not_clear_is_named(written, old, new, words):
 
 
 def test_a_code_that_is_not_there_is_an_error_of_the_hierarchy():
-    with pytest.raises(HierarchyError, match="the a priori entries: 1 codes of 'region'"):
+    with pytest.raises(HierarchyError, match="the a priori entries: 1 code of 'region'"):
         Apriori(entries(("X", {"status": "safe"})))(firms())
 
 
 def test_an_empty_cell_cannot_be_unsafe():
     frame = pa.table({"region": ["N", "S", "W", "E"], "firms": [7, 0, 1, 9]})
     table = Table.from_cells(frame, by={"region": None}, count="firms")
-    with pytest.raises(InputError, match="1 cells set to unsafe are empty: region=S"):
+    with pytest.raises(InputError, match="1 cell set to unsafe is empty: region=S"):
         Apriori(entries(("S", {"status": "unsafe"})))(table)
 
 
@@ -304,14 +304,14 @@ def test_an_hst_file_of_other_encoding_and_separator_is_read(written):
     [
         ("N,x", ["line 1", "'x' is not known", "p (protected)"]),
         ("N,s\nS,m", ["line 2", "secondary", "proven as a whole"]),
-        ("N", ["line 1", "1 fields", "separator"]),
-        ("N,c", ["line 1", "'c' must be followed by 1 numbers"]),
+        ("N", ["line 1", "1 field", "separator"]),
+        ("N,c", ["line 1", "'c' must be followed by 1 number"]),
         ("N,pl,3", ["line 1", "'pl' must be followed by 2 numbers"]),
         ("N,s,3", ["line 1", "'s' must be followed by 0 numbers"]),
         ("N,s\nN,u", ["line 2", "status of this cell", "earlier line", "(N)"]),
         ("N,s\nS,u\n\nS,pl,1,x", ["line 2, column 'upper'", "'x' is no number"]),
         ("S,u\nN,s\nN,pl,1,2", ["line 2, column 'lower'", "levels are for cells"]),
-        ("X,s", ["1 codes of 'region'", "'X'"]),
+        ("X,s", ["1 code of 'region'", "'X'"]),
         ("", ["is empty"]),
     ],
 )

@@ -45,7 +45,7 @@ def test_levels_are_below_2_to_the_62_in_scaled_units(decimals, last):
     rows = listed(("A", {"upper": below}), ("B", {"upper": 1.0}))
     assert Apriori(rows)(table(decimals=decimals)).upper[1] < 2**62
     rows = listed(("A", {"upper": last}), ("B", {"upper": 1.0}))
-    with pytest.raises(InputError, match="leave the range of 64-bit integers"):
+    with pytest.raises(InputError, match="leaves? the range of 64-bit integers"):
         Apriori(rows)(table(decimals=decimals))
 
 
@@ -96,7 +96,7 @@ def test_one_wrong_row_is_told_without_counting_and_several_are_counted():
     with pytest.raises(InputError) as told:
         Apriori(pa.table({"b": ["A", "B"], "upper": ["x", "1"]}))
     assert "rows in all" not in str(told.value)
-    with pytest.raises(InputError, match=r"\(2 rows in all\)"):
+    with pytest.raises(InputError, match="as in 2 rows in all"):
         Apriori(pa.table({"b": ["A", "B"], "upper": ["x", "y"]}))
 
 

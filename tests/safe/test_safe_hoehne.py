@@ -59,7 +59,7 @@ def test_groups_that_are_too_small_are_named():
     codes = np.array([[0, 0], [0, 1], [1, 0]], dtype=np.int32)
     tables = (ControlTable((0,), exact=True),)
     problem = SafeProblem(("region", "age"), codes, np.array([1, 1, 5]), (2, 2), tables)
-    with pytest.raises(ExactCellsError, match="1 groups .*: region=0 \\(2 records\\)") as caught:
+    with pytest.raises(ExactCellsError, match="1 group .*: region=0 \\(2 records\\)") as caught:
         hoehne(problem, seed=1)
     assert caught.value.cells == ((0, (0,)),)
 

@@ -77,7 +77,7 @@ def test_exact_cells_that_exclude_each_other_are_named_alone():
     with pytest.raises(ExactCellsError) as caught:
         optimal(problem)
     assert caught.value.cells == ((2, (0, 0)),)
-    assert "region=0, age=0 (1 records)" in str(caught.value)
+    assert "region=0, age=0 (1 record)" in str(caught.value)
 
 
 def test_a_set_of_exact_cells_is_irreducible():
@@ -149,7 +149,7 @@ def test_check_refuses_what_is_not_safe():
         (made(problem, codes[::-1], [3, 4, 3]), "ascending"),
         (made(problem, codes[[0, 0, 1]], [3, 3, 4]), "distinct"),
         (made(problem, [[0, 0], [0, 2]], [6, 4]), "codes that no variable has"),
-        (made(problem, [[0, 0], [1, 1]], [6, 4]), "1 combinations must not come up"),
+        (made(problem, [[0, 0], [1, 1]], [6, 4]), "1 combination must not come up"),
     ):
         with pytest.raises(ProofError, match=why):
             check(problem, wrong)
@@ -162,5 +162,5 @@ def test_check_refuses_new_combinations_that_could_be_told():
     with pytest.raises(ProofError, match="must not come up"):
         check(problem, made(problem, [[0, 0, 2]], [3]))
     table = ControlTable((0, 1, 2))
-    with pytest.raises(ProofError, match="1 cells are no longer empty"):
+    with pytest.raises(ProofError, match="1 cell is no longer empty"):
         check(replace(problem, tables=(table,)), made(problem, [[0, 0, 1]], [3]))

@@ -144,7 +144,7 @@ def test_two_cells_that_sum_to_one_are_no_protection_in_whole_numbers():
     found = examine(careless, targets=targets, original=values)
     assert (found.lower.tolist(), found.upper.tolist()) == ([0, 0], [1, 1])
     assert unmet(found, targets).tolist() == [True, False]
-    with pytest.raises(ProofError, match="1 suppressed cells"):
+    with pytest.raises(ProofError, match="1 suppressed cell"):
         certify(careless, dk.Attacker(), one, found, values)
     own = result.certificate.examination
     at = own.cell.tolist().index(3)

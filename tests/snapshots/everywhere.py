@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from snapshots import compare
+from snapshots.releases import cases
 
 #: Threads of a run, also for the libraries that multiply matrices.
 THREADS = (1, 16)
@@ -40,4 +41,8 @@ if __name__ == "__main__":
     parser.add_argument("pythons", nargs="+")
     parser.add_argument("--kinds", nargs="*", default=[])
     asked = parser.parse_args()
+    try:
+        cases(asked.kinds)
+    except ValueError as error:
+        parser.error(str(error))
     sys.exit(main(asked.folder, asked.pythons, asked.kinds))

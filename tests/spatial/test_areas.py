@@ -141,7 +141,7 @@ def test_areas_that_overlap_are_named_with_the_row():
     square = [(0, 0), (10, 0), (10, 10), (0, 10)]
     other = [(5, 0), (15, 0), (15, 10), (5, 10)]
     areas = Areas(["A", "B"], [[square], [other]])
-    with pytest.raises(InputError, match=r"1 points lie in two areas, the first in row 2: 'A'"):
+    with pytest.raises(InputError, match=r"1 point lies in two areas, the first in row 2: 'A'"):
         areas.ids([5, 5, 5], [1, 7, 12])
 
 
@@ -152,7 +152,7 @@ def test_areas_that_overlap_are_named_with_the_row():
         (["A"], [[[(0, 0), (1, 0), (0, 0)]]], "fewer than three corners"),
         (["A"], [[[(0, 0), (1, 0), (float("nan"), 1)]]], "ring of area 'A'"),
         (["A"], [[]], "'A' has no ring"),
-        (["A"], [], "1 codes and 0 lists"),
+        (["A"], [], "1 code and 0 lists"),
         ([], [], "no area"),
         (["A"], [[[(0, 0), (1e9, 0), (1, 1)]]], "metres of a reference system"),
         (["A"], [[[(0, 0), (3e6, 1e6), (1, 1)]]], "straight for more than"),
@@ -204,7 +204,7 @@ def test_a_circle_holds_its_border_and_not_a_millimetre_more():
 @pytest.mark.parametrize(
     ("codes", "north", "radius", "message"),
     [
-        (["S"], [0, 1], 5, "1 codes for 2 north"),
+        (["S"], [0, 1], 5, "1 code for 2 north"),
         ([], [], 5, "must be a point"),
         (["S"], [0], 0, "above 0"),
         (["S"], [float("nan")], 5, "row 1: north"),

@@ -190,7 +190,7 @@ def test_frames_stay_what_they_are_and_degrees_are_taken():
         ({"how": Grid(1_000), "few": "drop"}, "few must be 'hide' or 'refuse'"),
         ({"how": Grid(1_000), "least": 0}, "least must be a whole number"),
         ({"how": Grid(1_000), "x": "z"}, "'z'"),
-        ({"how": Ring(0, 5), "crs": 4326}, "'y' are infinite .first in row 2"),
+        ({"how": Ring(0, 5), "crs": 4326}, "'y' is infinite .first in row 2"),
     ],
 )
 def test_what_cannot_be_masked_is_refused(change, message):
@@ -207,7 +207,7 @@ def test_rings_that_are_none_are_refused(inner, outer):
 
 def test_few_are_refused_where_that_is_asked():
     table = pa.table({"x": [0.0, 10.0, 90_000.0], "y": [0.0] * 3})
-    with pytest.raises(ProtectionError, match="1 points hide among fewer than 2 places.*row 3"):
+    with pytest.raises(ProtectionError, match="1 point hides among fewer than 2 places.*row 3"):
         mask(table, Grid(1_000, crs=25832), crs=25832, least=2, few="refuse")
 
 

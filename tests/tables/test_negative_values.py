@@ -92,7 +92,7 @@ def test_a_file_may_say_that_contributions_can_be_negative():
     assert {row["lower"] for row in bounds(silent)} == {0}
     negative = pa.table({"branch": ["a1", "a2"], "profit": [5, -4]})
     assert not dk.Table.from_cells(negative, **asked).nonnegative
-    with pytest.raises(InputError, match=r"signed=False, but 1 values .* negative, e.g. branch=a2"):
+    with pytest.raises(InputError, match=r"signed=False, but 1 value .* negative, e.g. branch=a2"):
         dk.Table.from_cells(negative, **asked, signed=False)
 
 
@@ -126,7 +126,7 @@ def test_a_file_may_give_the_sum_of_sizes():
     # 25 − 10 − 8 = 7 is more than 10 % of 10
     assert at(dk.rules.PPercent(10)(table).unsafe)["B"] is False
     short = cells.set_column(4, "size", pa.array([17, 3, 28]))
-    with pytest.raises(InputError, match=r"1 values of 'size'.*branch=B"):
+    with pytest.raises(InputError, match=r"1 value of 'size'.*branch=B"):
         dk.Table.from_cells(short, **asked, magnitude="size")
 
 

@@ -79,7 +79,7 @@ def test_cells_shown_as_empty_are_known_to_be_empty():
 
 
 def test_values_that_are_no_multiples_are_refused():
-    with pytest.raises(InputError, match=r"1 values of 'count' are not multiples of 5, e.g. 7"):
+    with pytest.raises(InputError, match=r"1 value of 'count' is no multiple of 5, e.g. 7"):
         stands_for(published([5, 7]), Perturbed("random", base=5))
 
 
@@ -117,5 +117,5 @@ def test_small_counts_that_are_left_are_refused():
     none = shown < 0
     dimension = Dimension("x", Hierarchy.flat(["a", "b"]))
     table = Published("t", (dimension,), "count", True, 0, shown, none, none)
-    with pytest.raises(InputError, match="1 values of 'count' lie between 0 and 3, e.g. 1"):
+    with pytest.raises(InputError, match="1 value of 'count' lies between 0 and 3, e.g. 1"):
         stands_for(table, Perturbed("small_counts", base=3))

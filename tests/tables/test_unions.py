@@ -74,7 +74,7 @@ def test_a_part_of_a_code_is_refused_unless_the_code_is_whole():
     table = table.recode("region", {"N+S": ["N", "S"]})
     both, one = frozenset({"N", "S"}), frozenset({"N", "W"})
     assert union_table_of_parts(table, [{"region": both}]).count.tolist() == [0, 6]
-    with pytest.raises(InputError, match=r"1 categories of 'region'.*'N', 'S'.*finer codes"):
+    with pytest.raises(InputError, match=r"1 category of 'region'.*'N', 'S'.*finer codes"):
         union_table_of_parts(table, [{"region": one}])
     # what another table tells of a code
     meaning = {"region": {"W": frozenset({"W1", "W2"})}}
@@ -85,7 +85,7 @@ def test_a_part_of_a_code_is_refused_unless_the_code_is_whole():
 
 
 def test_overlapping_cells_are_refused():
-    with pytest.raises(InputError, match=r"1 unions hold .*region=S; the cells .* not overlap"):
+    with pytest.raises(InputError, match=r"1 union holds .*region=S; the cells .* not overlap"):
         union_table(a_file(), member([0, 1, 0, 0], [1, 0, 1, 0]))
 
 

@@ -291,7 +291,7 @@ ONE = pa.table({"job": ["a", "b"], "n": [1, 2], "w": [1, 0]})
         (ONE, {"numeric": [], "categorical": []}, "nothing to compare"),
         (ONE, {"ordered": "n"}, "not compared as categorical"),
         (ONE, {"ordered": {"job": ["a"]}}, "does not stand in the order"),
-        (ONE, {"weight": "w"}, "1 weights in 'w' of the original records"),
+        (ONE, {"weight": "w"}, "1 weight in 'w' of the original records"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(after, options, message):

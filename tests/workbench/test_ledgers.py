@@ -11,11 +11,11 @@ from diskret.workbench.bench import Bench
 
 
 def ended(page, path):
-    for _ in range(600):
+    for _ in range(3000):
         told = page.get(path).json()
         if told["state"] != "running":
             return told
-        time.sleep(0.1)
+        time.sleep(0.02)
     raise AssertionError("it does not end")
 
 

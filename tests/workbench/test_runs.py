@@ -24,11 +24,11 @@ def keys_of(own):
 
 
 def ended(page, path="/api/run"):
-    for _ in range(600):
+    for _ in range(3000):
         told = page.get(path).json()
         if told["state"] != "running":
             return told
-        time.sleep(0.1)
+        time.sleep(0.02)
     raise AssertionError("it does not end")
 
 

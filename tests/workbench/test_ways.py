@@ -15,11 +15,11 @@ from diskret.workbench.ways import varied
 
 
 def ended(page):
-    for _ in range(900):
+    for _ in range(4500):
         told = page.get("/api/ways").json()
         if told["state"] != "running":
             return told
-        time.sleep(0.1)
+        time.sleep(0.02)
     raise AssertionError("it does not end")
 
 

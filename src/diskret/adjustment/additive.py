@@ -15,6 +15,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension
 from diskret.tables.add_up import leaf_mask
+from diskret.texts.numbers import Count
 
 AdditiveMethod = Literal["ipf", "least"]
 
@@ -118,8 +119,9 @@ def make_additive(
     if method not in ("ipf", "least"):
         raise InputError(f"additive fits are 'ipf' or 'least', not {method!r}")
     if (nonnegative or method == "ipf") and (perturbed < 0).any():
+        number = Count((perturbed < 0).sum())
         raise InputError(
-            f"{int((perturbed < 0).sum()):,} values are negative; values that are raked, or that "
+            f"{number} {number:value is|values are} negative; values that are raked, or that "
             "cannot be negative, have to be at least 0"
         )
     above = cells_above(dimensions)

@@ -12,6 +12,7 @@ from scipy import sparse
 from diskret.adjustment.problem import Adjusted, Adjustment
 from diskret.adjustment.programme import Solved, solve
 from diskret.errors import ProtectionError
+from diskret.texts.numbers import Count
 
 #: Up to so many sensitive cells all directions are looked for at once.
 _AT_ONCE = 30
@@ -67,9 +68,11 @@ def adjusted(problem: Adjustment, time_limit: float | None = None) -> Adjusted:
     end = inf if time_limit is None else time.monotonic() + time_limit
     n, stuck = len(problem.cost), ~(problem.may_rise | problem.may_fall)
     if stuck.any():
+        number = Count(stuck.sum())
         raise ProtectionError(
-            f"{int(stuck.sum()):,} sensitive cells have no room to move as far as they must in "
-            "either direction; allow larger changes (largest_change=), or release frozen cells"
+            f"{number} sensitive {number:cell has|cells have} no room to move as far as "
+            f"{number:it|they} must in either direction; allow larger changes (largest_change=), "
+            "or release frozen cells"
         )
     if len(problem.cell) == 0:
         return Adjusted(np.zeros(n, dtype=np.int64), 0.0, 0.0)

@@ -34,6 +34,7 @@ from diskret.risk.sensitive_figures import (
     ordered,
     recursive,
 )
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -392,4 +393,7 @@ def _in_tree(md: Microdata, name: str, tree: Hierarchy) -> Measure:
 def _refuse_unknown(name: str, values: pa.Array, wrong: NDArray[np.bool_], where: str) -> None:
     if wrong.any():
         shown = ", ".join(repr(v) for v in values.filter(pa.array(wrong))[:5].to_pylist())
-        raise InputError(f"{int(wrong.sum()):,} values of {name!r} are not in {where}: {shown}")
+        number = Count(wrong.sum())
+        raise InputError(
+            f"{number} {number:value|values} of {name!r} {number:is|are} not in {where}: {shown}"
+        )

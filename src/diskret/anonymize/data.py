@@ -30,6 +30,7 @@ from diskret.io.returned import rows_of_frame
 from diskret.io.spelling import warn_of_thousands
 from diskret.parameters import ByName, Column, Names, reading
 from diskret.risk import Keys
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.anonymize.anonymity import anonymity as _anonymity
@@ -529,11 +530,12 @@ def _weights(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     found = numbers(values, name)
     wrong = np.flatnonzero(~(found > 0))
     if len(wrong):
+        number = Count(len(wrong))
         raise RecordError(
             lambda place: (
-                f"{len(wrong):,} weights in {name!r} are missing or not above 0 (first in "
-                f"{place.named(wrong[0])}); a weight says how many persons of the population a "
-                "record stands for"
+                f"{number} {number:weight|weights} in {name!r} {number:is|are} missing or not "
+                f"above 0 (first in {place.named(wrong[0])}); a weight says how many persons of "
+                "the population a record stands for"
             )
         )
     return found

@@ -34,6 +34,7 @@ from diskret.parameters import Choice, Seed, Whole
 from diskret.progress import Progress, silent
 from diskret.risk import classes
 from diskret.risk.robust import following
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -277,9 +278,10 @@ def _check_strata(codes: Sequence[Coded], n: int, k: int) -> None:
             f"{one.name} {'missing' if code < 0 else one.categories[code].as_py()!r}"
             for one, code in zip(codes, found.codes[few[0]].tolist(), strict=True)
         )
+        number = Count(len(few))
         raise InputError(
-            f"{len(few):,} of {len(found.count):,} strata have fewer than {k} records, e.g. "
-            f"{found.count[few[0]]} with {values}; recode the strata, name others, or lower k"
+            f"{number} of {len(found.count):,} strata {number:has|have} fewer than {k} records, "
+            f"e.g. {found.count[few[0]]} with {values}; recode the strata, name others, or lower k"
         )
 
 

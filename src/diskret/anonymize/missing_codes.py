@@ -23,6 +23,7 @@ from diskret.io import Source
 from diskret.io.categories import Coded, coded, in_order, is_text
 from diskret.io.columns import numbers
 from diskret.microdata.categories import texts
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -157,9 +158,10 @@ def with_codes(md: Microdata, name: str, made: pa.ChunkedArray) -> pa.ChunkedArr
     taken = missing(md, name, made) & ~gone
     if taken.any():
         shown = pc.unique(made.filter(pa.array(taken))).cast(pa.string()).to_pylist()
+        number = Count(taken.sum())
         raise InputError(
-            f"{int(taken.sum()):,} values of {name!r} would become {', '.join(shown[:5])}, which "
-            "means missing there; choose other new values"
+            f"{number} {number:value|values} of {name!r} would become {', '.join(shown[:5])}, "
+            "which means missing there; choose other new values"
         )
     if not gone.any():
         return made

@@ -33,6 +33,7 @@ from diskret.risk.intervals import (
 from diskret.risk.linkage import Assignment, Candidates, Links, SampleSize, assigned, linked
 from diskret.risk.neighbours import Metric, Seen
 from diskret.risk.probabilistic_linkage import ProbabilisticLinks, linked_by_weights
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -142,9 +143,10 @@ class NumericRisk:
         """What a reader of the figures has to know, in sentences."""
         said: list[str] = []
         if self.incomplete:
+            number = Count(self.incomplete)
             said.append(
-                f"{self.incomplete:,} records have a missing value; they are compared by their "
-                "other variables."
+                f"{number} {number:record has|records have} a missing value; "
+                f"{number:it is compared by its|they are compared by their} other variables."
             )
         if self.regions.singular:
             said.append(
@@ -287,10 +289,11 @@ def common(before: Coded, after: Coded) -> tuple[Codes, Codes]:
     became[before.codes[both]] = after.codes[both]
     odd = np.flatnonzero(both & (became[before.codes] != after.codes))
     if len(odd):
+        number = Count(len(odd))
         raise InputError(
             f"{before.name!r} has new values that do not follow from the original ones (in "
-            f"{len(odd):,} records), so the two cannot be compared; leave it out of blocks= and "
-            "keys="
+            f"{number} {number:record|records}), so the two cannot be compared; leave it out of "
+            "blocks= and keys="
         )
     became[-1] = -1
     return became[before.codes], after.codes

@@ -34,6 +34,7 @@ from diskret.risk import (
 from diskret.risk.drawn_households import risk_of_drawn
 from diskret.risk.keys import total
 from diskret.risk.summary import RiskSummary, summary
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -218,25 +219,33 @@ class MicrodataRisk:
             share = ""
             if self.missing == "wildcard" and self.alpha != 1:
                 share = f", and such a match counts {self.alpha:g}"
-            said.append(f"{self.gaps:,} records have a missing key: {_GAPS[self.missing]}{share}.")
+            gaps = Count(self.gaps)
+            said.append(
+                f"{gaps} {gaps:record has|records have} a missing key: "
+                f"{_GAPS[self.missing]}{share}."
+            )
         if self.compat is not None:
             said.append(f"The risks are those of {self.compat!r}, not the exact ones.")
         if self.unmatched:
+            alone = Count(self.unmatched)
             said.append(
-                f"{self.unmatched:,} records have keys that nobody in the population has; their "
-                "risk is estimated from the sample."
+                f"{alone} {alone:record has|records have} keys that nobody in the population has; "
+                f"{alone:its|their} risk is estimated from the sample."
             )
         if self.certain:
+            whole = Count(self.certain)
             said.append(
-                f"{self.certain:,} records are from strata that were drawn whole: of these, the "
-                "sample holds everybody there is."
+                f"{whole} {whole:record is|records are} from strata that were drawn whole: of "
+                "these, the sample holds everybody there is."
             )
         if self.short:
+            short = Count(self.short)
             said.append(
-                f"For {self.short:,} records the population has fewer with their keys than the "
-                "file: the weights are too small, or the population is incomplete. "
+                f"For {short} {short:record|records} the population has fewer with "
+                f"{short:its|their} keys than the file: the weights are too small, or the "
+                "population is incomplete. "
                 + ("1/f is" if self.unmatched is None else "1/F is")
-                + " their risk."
+                + f" {short:its|their} risk."
             )
         return tuple(said)
 

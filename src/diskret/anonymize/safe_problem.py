@@ -23,6 +23,7 @@ from diskret.safe import ControlTable, SafeFile, SafeProblem, SpecialCell
 from diskret.safe.cells import Cells, cells, deviations
 from diskret.safe.check import unknown
 from diskret.safe.problem import groups
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -173,10 +174,11 @@ def _check_public(found: Combinations, control: Control, parts: Sequence[Sequenc
             same &= found.codes[v] == found.codes[v][row]
         names = [found.names[v] for v in others]
         one, two = (found.shown(at, control.public) for at in np.flatnonzero(same)[:2].tolist())
+        number = Count(len(unclear))
         raise InputError(
             f"public= names {some('column', [*control.public])}, which the other variables do not "
-            f"tell: {len(unclear):,} combinations come with several values, e.g. "
-            f"{found.shown(int(row), names)} with {one} and with {two}; name the column in "
+            f"tell: {number} {number:combination comes|combinations come} with several values, "
+            f"e.g. {found.shown(int(row), names)} with {one} and with {two}; name the column in "
             "columns= or in a table, and it is protected with the others"
         )
     alone = [
@@ -197,10 +199,12 @@ def _check_exact(found: Combinations, problem: SafeProblem, known: Cells) -> Non
     if len(few):
         cell = int(few[0])
         table = problem.tables[int(known.table[cell])]
+        number = Count(len(few))
         raise InputError(
-            f"{len(few):,} cells that are to stay exact have fewer than {problem.minimum} records, "
-            f"e.g. {said(found, table, known.codes(cell))} with {known.original[cell]}: no safe "
-            "file has such a cell; combine categories first, or keep a coarser table exactly"
+            f"{number} {number:cell|cells} that {number:is|are} to stay exact {number:has|have} "
+            f"fewer than {problem.minimum} records, e.g. {said(found, table, known.codes(cell))} "
+            f"with {known.original[cell]}: no safe file has such a cell; combine categories "
+            "first, or keep a coarser table exactly"
         )
 
 

@@ -17,6 +17,7 @@ from diskret.errors import InputError
 from diskret.io.columns import some
 from diskret.microdata.sampling import by_rate, drawn_of_each, proportional
 from diskret.parameters import ByName, Column, Number, Proportion, Seed, Whole
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -184,9 +185,10 @@ def _wanted(
         short = np.flatnonzero(wanted > units)
         if len(short):
             at = int(short[0])
+            number = Count(units[at])
             raise InputError(
-                f"stratum {_shown(strata, at)} has {units[at]:,} units, and size= asks for "
-                f"{wanted[at]:,}; each= takes such strata whole"
+                f"stratum {_shown(strata, at)} has {number} {number:unit|units}, and size= asks "
+                f"for {wanted[at]:,}; each= takes such strata whole"
             )
         return wanted
     if size is not None:

@@ -42,6 +42,7 @@ from diskret.progress import Progress, silent
 from diskret.risk import Keys, classes, frequencies
 from diskret.risk.sensitive_figures import distinct, nominal
 from diskret.risk.sensitive_figures import ordered as earth_mover
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -279,8 +280,9 @@ def _large_enough(problem: Problem, labels: Sequence[str]) -> None:
         short = np.flatnonzero(condition.least > size[problem.group])
         if len(short):
             stratum = int(problem.group[short[0]])
+            number = Count(size[stratum])
             raise ProtectionError(
-                f"{labels[stratum]} has {size[stratum]:,} records, so none can agree with "
+                f"{labels[stratum]} has {number} {number:record|records}, so none can agree with "
                 f"{int(condition.least[short[0]]):,}, itself included; lower k"
                 + (" or combine small strata" if len(labels) > 1 else "")
             )
@@ -299,8 +301,8 @@ def _sensitive(
         there = len(np.unique(values))
         if there < least:
             raise ProtectionError(
-                f"{name!r} has {there:,} different values in the whole file, so nobody can be "
-                f"among {least:,}; ask for at most {there:,}"
+                f"{name!r} has {there:,} different {Count(there):value|values} in the whole file, "
+                f"so nobody can be among {least:,}; ask for at most {there:,}"
             )
         made.append(Sensitive(name, values, distinct, lambda found, least=least: found >= least))
     distances = _by_variable(md, closeness, "closeness")

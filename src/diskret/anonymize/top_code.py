@@ -19,6 +19,7 @@ from diskret.io.columns import once
 from diskret.microdata.categories import texts
 from diskret.microdata.top_code import Keep, cut, pulled_in
 from diskret.parameters import Number, Proportion, Whole
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.anonymize.data import Microdata
@@ -120,10 +121,11 @@ def top_code(
     if done.short.any():
         where = np.flatnonzero(done.short)
         shown = "" if divided is None else f", {_label(md, names, divided.codes[where[0]])},"
+        number = Count(len(where))
         raise InputError(
-            f"{len(where):,} strata have fewer than {k} values of {variable!r}; the first one"
-            f"{shown} has {int((~np.isnan(values[strata == where[0]])).sum())}, so that its "
-            "extreme values cannot be replaced together; use coarser strata in within="
+            f"{number} {number:stratum has|strata have} fewer than {k} values of {variable!r}; "
+            f"the first one{shown} has {int((~np.isnan(values[strata == where[0]])).sum())}, so "
+            "that its extreme values cannot be replaced together; use coarser strata in within="
         )
     replaced = done.number > 0
     found: dict[str, Any] = {

@@ -25,6 +25,7 @@ from diskret.rules.apriori_entries import Line, hst_entries, read_hst
 from diskret.rules.parents import same_cell
 from diskret.tables import Table
 from diskret.tables.from_cells import locate
+from diskret.texts.numbers import Count
 
 #: A range of 0 percent asks for one unit of the last decimal, as every level does at least.
 _HARDLY = 1e-9
@@ -106,8 +107,9 @@ def apriori_rules(
         lines = _clear(read_hst(path, text.separator, encoding_of(path.read_bytes())), text, at)
         for number, fields in lines:
             if len(fields) <= at:
+                many = Count(len(fields))
                 raise InputError(
-                    f"{path.name}, line {number}: {len(fields)} fields with the separator "
+                    f"{path.name}, line {number}: {many} {many:field|fields} with the separator "
                     f"{text.separator!r}; a line holds {at} codes and what is set, e.g. ...,s"
                 )
         if text.ignore_unknown:

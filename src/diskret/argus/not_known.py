@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from diskret.argus.metadata import Variable
 from diskret.argus.read_data import line_of
 from diskret.errors import JobError
+from diskret.texts.numbers import Count
 
 
 def refuse_not_known(frame: pa.Table, numbers: Iterable[Variable], path: Path) -> None:
@@ -35,12 +36,13 @@ def refuse_not_known(frame: pa.Table, numbers: Iterable[Variable], path: Path) -
         if not len(rows):
             continue
         row = int(rows[0])
+        number = Count(len(rows))
         raise JobError(
-            f"{variable}: {len(rows):,} records of {path.name} have "
+            f"{variable}: {number} {number:record|records} of {path.name} {number:has|have} "
             f"{frame.column(variable.name)[row].as_py()!r}, which is declared to mean that it is "
             f"not known (first in line {line_of(path, row)}); what τ-ARGUS makes of it is not "
-            "documented. Correct these records or leave them out; if it is a value, take the code "
-            f"out of the line of {variable.name!r}"
+            "documented. Correct these records or leave them out; if it is a value, take the "
+            f"code out of the line of {variable.name!r}"
         )
 
 

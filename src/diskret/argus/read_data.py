@@ -23,6 +23,7 @@ from diskret.io import Column, read_fixed
 from diskret.io.csv_lines import check_quotes, numbered, spans_lines
 from diskret.io.placed import first_record
 from diskret.io.record_errors import Place, RecordError
+from diskret.texts.numbers import Count
 
 
 def read_data(
@@ -68,9 +69,11 @@ def _free(path: Path, metadata: Metadata) -> pa.Table:
             "so remove this line"
         )
     if len(first) < len(names):
+        fields, number = Count(len(first)), Count(len(names))
         raise InputError(
-            f"{path}: the first line has {len(first)} fields, and {metadata.path.name} names "
-            f"{len(names)} variables; check the separator {metadata.separator!r}"
+            f"{path}: the first line has {fields} {fields:field|fields}, and {metadata.path.name} "
+            f"names {number} {number:variable|variables}; check the separator "
+            f"{metadata.separator!r}"
         )
     if spans_lines([text.encode()]):
         check_quotes(path, io.StringIO(text, newline=""), metadata.separator, len(first))
@@ -91,8 +94,9 @@ def _free(path: Path, metadata: Metadata) -> pa.Table:
         for line, fields in numbered(io.StringIO(text, newline=""), metadata.separator):
             if fields != len(first):
                 raise InputError(
-                    f"{path}, line {line}: {fields} fields with {metadata.separator!r} between "
-                    f"them, and the first line has {len(first)}; every record needs as many"
+                    f"{path}, line {line}: {fields} {Count(fields):field|fields} with "
+                    f"{metadata.separator!r} between them, and the first line has {len(first)}; "
+                    "every record needs as many"
                 ) from error
         raise InputError(
             f"{path}: cannot be read with the separator {metadata.separator!r} and "

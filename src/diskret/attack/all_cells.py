@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from diskret.attack.axes import Axis, axes_of, crossings
 from diskret.errors import InputError
 from diskret.tables import Publication, Published
+from diskret.texts.numbers import Count
 
 Found = TypeVar("Found")
 
@@ -172,5 +173,8 @@ def _check_alike(tables: Sequence[Published]) -> None:
         raise InputError(
             "tables of counts and tables of sums have no common equations, so attack them apart; "
             "values that add up need the same decimals=: "
-            + ", ".join(f"{t.name!r} ({t.measure}, {t.decimals} decimals)" for t in tables)
+            + ", ".join(
+                f"{t.name!r} ({t.measure}, {t.decimals} {Count(t.decimals):decimal|decimals})"
+                for t in tables
+            )
         )

@@ -34,6 +34,7 @@ from diskret.graphs import connected
 from diskret.parallel import in_order, meanwhile
 from diskret.progress import Progress, silent
 from diskret.tables import Publication
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
@@ -202,10 +203,11 @@ def _examination(
 def _contradiction(publication: Publication, cells: NDArray[np.int64]) -> ContradictionError:
     shown = cells[cells < publication.starts[-1]]
     names = "; ".join(cell_name(publication, int(cell)) for cell in shown[:5])
+    number = Count(len(cells))
     return ContradictionError(
         f"table {publication.name!r}: no values of the unknown cells satisfy all equations and "
-        f"bounds; {len(cells)} cells are involved, e.g. {names}. An attack on values that "
-        "contradict each other proves nothing: correct the published values or the bounds"
+        f"bounds; {number} {number:cell is|cells are} involved, e.g. {names}. An attack on values "
+        "that contradict each other proves nothing: correct the published values or the bounds"
     )
 
 

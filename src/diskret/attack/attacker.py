@@ -85,8 +85,8 @@ class Attacker(Declared):
         """Who knows last period's values, and that none changed by more than `percent`.
 
         A value that was suppressed then is known by the interval that everybody could compute
-        from all that was published. Cells that last period did not have, that had no finite
-        interval, or that were 0, of which no percentage says anything, get no bound.
+        from all that was published. Cells that last period did not have, or that were 0, of which
+        no percentage says anything, get no bound, nor does a side on which nothing bounded a cell.
 
         Parameters
         ----------

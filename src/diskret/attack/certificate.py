@@ -26,6 +26,7 @@ from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 from diskret.tables.public_files import content_digest
 from diskret.tables.requirements import Requirements, UnsafeSums
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.attack.insiders import InsidersWithstood
@@ -372,16 +373,18 @@ def certify(
         raise ProofError("other cells were attacked than are suppressed; nothing was certified")
     missed = unmet(examination, targets_of(publication, original, requirements, unclaimed))
     if missed.any():
+        many = Count(missed.sum())
         raise ProofError(
-            f"{int(missed.sum()):,} suppressed cells can be narrowed down too far; "
-            "nothing was certified"
+            f"{many} suppressed {many:cell|cells} can be narrowed down too far; nothing was "
+            "certified"
         )
     if attacker.contributor and (unsafe is None or insiders is None):
         raise ProofError("what a contributor knows was not judged; nothing was certified")
     if unsafe is not None and (open_sums := unmet_sums(examination, unsafe, original)).any():
+        many = Count(open_sums.sum())
         raise ProofError(
-            f"{int(open_sums.sum()):,} sums of suppressed cells can be narrowed down too far; "
-            "nothing was certified"
+            f"{many} {many:sum|sums} of suppressed cells can be narrowed down too far; nothing "
+            "was certified"
         )
     outsider = examination
     if attacker.informed:

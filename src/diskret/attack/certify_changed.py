@@ -20,6 +20,7 @@ from diskret.errors import ProofError
 from diskret.tables import Publication, Published, Table
 from diskret.tables.requirements import Requirements
 from diskret.texts import Figure, sentence
+from diskret.texts.numbers import Count
 
 ADJUSTED = (
     sentence("adjusted.additive"),
@@ -176,7 +177,10 @@ def certify_invariant(
     _, first, same = np.unique(label, return_index=True, return_inverse=True)
     twice = int((after != after[first][same]).sum())
     if twice:
-        raise ProofError(f"{twice:,} cells have other values than the same cell of another table")
+        raise ProofError(
+            f"{twice:,} {Count(twice):cell has|cells have} other values than the same cell of "
+            "another table"
+        )
     for seen, table in zip(published, tables, strict=True):
         refuse_hidden(seen, seen.suppressed | seen.empty)
         moved = np.abs(seen.value - table.measure.sum)
@@ -212,7 +216,8 @@ def _check_frequencies(before: NDArray[np.int64], after: NDArray[np.int64]) -> N
     wrong = np.flatnonzero(was != now)
     if len(wrong):
         value = int(wrong[0])
+        number = Count(len(wrong))
         raise ProofError(
-            f"{len(wrong):,} values are not as frequent as they were, e.g. {value} occurs "
-            f"{now[value]:,} times instead of {was[value]:,}"
+            f"{number} {number:value is|values are} not as frequent as they were, e.g. {value} "
+            f"occurs {now[value]:,} times instead of {was[value]:,}"
         )

@@ -14,6 +14,7 @@ from diskret.attack.exact import LIMIT
 from diskret.attack.ties import Tie, ties
 from diskret.errors import ContradictionError, InputError
 from diskret.tables import Publication, Published, together
+from diskret.texts.numbers import Count
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +75,11 @@ def _equations(publication: Publication) -> Equations:
     blocks += list(_tied(builder, tied, seen.public + seen.latent))
     wrong = [line for block in blocks for line in block.wrong]
     if wrong:
+        number = Count(len(wrong))
         raise ContradictionError(
-            f"table {publication.name!r}: {len(wrong)} published totals are not the sum of their "
-            f"published parts, e.g. {'; '.join(wrong[:5])}. No table can have these values: "
-            "correct the published values, then attack again"
+            f"table {publication.name!r}: {number} published {number:total is|totals are} not the "
+            f"sum of their published parts, e.g. {'; '.join(wrong[:5])}. No table can have these "
+            "values: correct the published values, then attack again"
         )
     cell = builder.cell
     inside = cell < seen.public

@@ -31,6 +31,7 @@ from diskret.errors import ContradictionError, InputError, ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 from diskret.tables.requirements import Requirements
+from diskret.texts.numbers import Count
 
 Kind = Literal["protects", "hides", "contributors", "together", "not examined", "elsewhere"]
 
@@ -151,13 +152,14 @@ def explain(
     found: dict[int, _Answer] = {}
     spent = 0
     for part in connected_parts(setting.reduced):
-        if not setting.completed[part.cell].all():
-            # nobody knows a table from which to start
+        counts = max(1, len(part.unknown) // _LARGE) ** 2
+        # nobody knows a table from which to start, or there is no work left for it
+        unknown = not setting.completed[part.cell].all()
+        if unknown or (limit is not None and limit - spent < counts):
             left_out = part.cell[explained[part.cell]].tolist()
             found |= dict.fromkeys(left_out, _nobody("not examined", 0))
             continue
         alternatives = _alternatives(setting, part, examination)
-        counts = max(1, len(part.unknown) // _LARGE) ** 2
         for s in part.cell[explained[part.cell]].tolist():
             left = None if limit is None else (limit - spent) // counts
             found[s] = _without(setting, part, alternatives, s, left)
@@ -186,10 +188,8 @@ def explain(
 def _alternatives(setting: Setting, part: Connected, examination: Examination) -> Alternatives:
     """What the attack has shown of a part already."""
     found = Alternatives(setting.truth[part.cell], setting.whole)
-    witnesses = examination.witnesses
-    both = np.column_stack((witnesses.denominator, witnesses.numerators(part.cell)))
-    for row in np.unique(both, axis=0):
-        found.add(Point(row[1:], int(row[0])))
+    for table in examination.witnesses.different(part.cell, found.room):
+        found.add(table)
     return found
 
 
@@ -273,18 +273,20 @@ def setting_of(
     wrong = wrong[~open_ended[wrong]]
     if len(wrong):
         names = "; ".join(cell_name(published, int(known.cell[i])) for i in wrong[:5])
+        number = Count(len(wrong))
         raise InputError(
-            f"table {published.name!r}: the original values of {len(wrong):,} suppressed cells "
-            "contradict the published values or what the attacker is assumed to know, e.g. "
-            f"{names}; pass the values that the table was made from"
+            f"table {published.name!r}: the original values of {number} suppressed "
+            f"{number:cell|cells} contradict the published values or what the attacker is assumed "
+            f"to know, e.g. {names}; pass the values that the table was made from"
         )
     targets = targets_of(published, original, requirements, unclaimed)
     missed = unmet(examination, targets)
     if missed.any():
+        number = Count(missed.sum())
         raise ProofError(
-            f"table {published.name!r}: {int(missed.sum()):,} suppressed cells miss their "
-            "requirements already, so nothing can be said of what each secondary does for them; "
-            "protect the table first"
+            f"table {published.name!r}: {number} suppressed {number:cell misses|cells miss} "
+            f"{number:its|their} requirements already, so nothing can be said of what each "
+            f"secondary does for {number:it|them}; protect the table first"
         )
     finite = [bound[np.abs(bound) < UNKNOWN] for bound in (lower, upper)]
     asked = [a[np.abs(a) < LIMIT] for a in (targets.low, targets.high, targets.width)]

@@ -18,6 +18,7 @@ from diskret.io import to_arrow
 from diskret.io.columns import code_text
 from diskret.io.placed import placed
 from diskret.tables import Publication, Published
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
@@ -57,8 +58,9 @@ def attacker_bounds(
     if len(crossed):
         at = np.unravel_index(crossed[0], published.shape)
         codes = [d.hierarchy.codes[i] for d, i in zip(published.dimensions, at, strict=True)]
+        number = Count(len(crossed))
         raise InputError(
-            f"the attacker's bounds exclude each other in {len(crossed)} cells, e.g. in "
+            f"the attacker's bounds exclude each other in {number} {number:cell|cells}, e.g. in "
             f"{codes}: lower {lower[at]:g}, upper {upper[at]:g} (in units of "
             f"10**-{published.decimals}); give a lower bound that is not above the upper one"
         )
@@ -114,12 +116,8 @@ def _whole(bounds: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _public_bounds(table: Published) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """What rounding and published intervals say: half a unit around each rounded value."""
-    low = np.full(table.shape, -UNKNOWN)
-    high = np.full(table.shape, UNKNOWN)
-    if table.rounding > 1:
-        shown = ~table.suppressed
-        low[shown] = table.value[shown] - table.rounding // 2
-        high[shown] = table.value[shown] + table.rounding // 2
+    low = np.where(table.suppressed, -UNKNOWN, table.value - table.half_unit)
+    high = np.where(table.suppressed, UNKNOWN, table.value + table.half_unit)
     if table.lower is not None:
         low[table.suppressed] = np.maximum(table.lower[table.suppressed], -UNKNOWN)
     if table.upper is not None:
@@ -196,9 +194,11 @@ def _placed_bounds(published: Published, table: pa.Table, side: _Side) -> NDArra
         codes = code_text(table.column(dimension.name), dimension.name).to_pylist()
         unknown = [code for code in codes if code not in dimension.hierarchy.position]
         if unknown:
+            number = Count(len(unknown))
             raise InputError(
-                f"the attacker's {side} bounds name {len(unknown)} codes of {dimension.name!r} "
-                f"that the table does not have, e.g. {', '.join(map(repr, unknown[:5]))}"
+                f"the attacker's {side} bounds name {number} {number:code|codes} of "
+                f"{dimension.name!r} that the table does not have, e.g. "
+                f"{', '.join(map(repr, unknown[:5]))}"
             )
         at.append(np.array([dimension.hierarchy.position[code] for code in codes], np.int64))
     known = np.full(published.shape, np.nan)

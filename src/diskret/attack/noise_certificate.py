@@ -100,8 +100,8 @@ def refuse_cells(
     if len(cells):
         named = describe_some(published.dimensions, cells, _EXAMPLES)
         raise ProofError(
-            f"table {published.name!r}: {len(cells):,} cells {what}, e.g. {named}; nothing is "
-            "published"
+            f"table {published.name!r}: cells {what}, e.g. {named} ({len(cells):,} in all); "
+            "nothing is published"
         )
 
 

@@ -18,6 +18,7 @@ from diskret.io.columns import code_text, column, no_numbers
 from diskret.io.placed import placed
 from diskret.io.record_errors import RecordError
 from diskret.tables import Dimension, Publication, Published, together
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.attack.attacker import Attacker
@@ -84,9 +85,10 @@ class Rows:
             code[name] = encoded.indices.to_numpy().astype(np.int64)
         doubled = len(self.value) - np.unique(np.array(list(code.values())), axis=1).shape[1]
         if doubled:
+            number = Count(doubled)
             raise InputError(
-                f"{doubled:,} rows of last period's values name a cell of {', '.join(names)} that "
-                "another row names; keep one row for each cell"
+                f"{number} {number:row|rows} of last period's values {number:names|name} a cell "
+                f"of {', '.join(names)} that another row names; keep one row for each cell"
             )
         nothing = np.isnan(self.value)
         low = np.where(nothing, -np.inf, self.value)
@@ -181,9 +183,8 @@ def _attacked(publication: Publication, outsider: Attacker) -> Examination:
 def _of_published(published: Published, outsider: Examination) -> Known:
     """Published values to half a unit of their rounding, hidden ones by what could be computed."""
     unit = 10.0**published.decimals
-    half = published.rounding // 2
-    low = (published.value.ravel() - half) / unit
-    high = (published.value.ravel() + half) / unit
+    low = (published.value.ravel() - published.half_unit) / unit
+    high = (published.value.ravel() + published.half_unit) / unit
     lower, upper = ends_in_units(outsider.lower, outsider.upper, published.decimals)
     low[outsider.cell] = _numbers(lower, -np.inf)
     high[outsider.cell] = _numbers(upper, np.inf)

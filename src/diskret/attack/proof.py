@@ -12,6 +12,7 @@ from diskret.attack.examination import Examination, Targets
 from diskret.attack.knowledge import unknown_bounds
 from diskret.errors import VerificationError
 from diskret.tables import Publication, Published, together
+from diskret.texts.numbers import Count
 
 
 def unmet(examination: Examination, targets: Targets) -> NDArray[np.bool_]:
@@ -73,9 +74,10 @@ def recheck(
     claimed_too_much = (examination.witness_lower < low) | (examination.witness_upper > high)
     if claimed_too_much.any():
         names = _names(published, cell[claimed_too_much][:5])
+        number = Count(claimed_too_much.sum())
         raise VerificationError(
-            f"for {claimed_too_much.sum()} cells no witness shows the values that are claimed, "
-            f"e.g. {names}"
+            f"for {number} {number:cell|cells} no witness shows the values that {number:is|are} "
+            f"claimed, e.g. {names}"
         )
 
 

@@ -228,6 +228,7 @@ class Alternatives:
 
     truth: the original values, ``(n,)``, int64.
     whole: only whole numbers are possible: tables are not mixed.
+    room: how many of them are kept at most.
 
     >>> known = Alternatives(np.array([5, 8, 2]), whole=False)
     >>> _ = [known.add(Point(np.array(table), 1)) for table in ([6, 7, 2], [1, 8, 6])]
@@ -246,6 +247,7 @@ class Alternatives:
         self.truth, self.whole = truth, whole
         self._moved = np.zeros((8, len(truth)))
         self._size = 0
+        self.room = max(1, min(_TABLES, _KEPT // max(len(truth), 1)))
         self.add(Point(truth, 1))
 
     def add(self, table: Point) -> Reach:
@@ -255,7 +257,7 @@ class Alternatives:
         moved = difference.astype(np.float64) / table.denominator
         fraction = difference % table.denominator != 0
         moved -= np.where(fraction, 2 * np.sign(moved) * np.spacing(np.abs(moved)), 0)
-        if not self._size or self._size < min(_TABLES, _KEPT // len(moved)):
+        if self._size < self.room:
             if self._size == len(self._moved):
                 self._moved = np.concatenate((self._moved, np.zeros_like(self._moved)))
             self._moved[self._size] = moved

@@ -29,6 +29,7 @@ from diskret.tables.from_cells import scaled_unit
 from diskret.tables.perturbed import stands_for
 from diskret.tables.requirements import Requirements
 from diskret.texts import Figure, Statement, sentence
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 3
 #: Methods after which totals are the sums of their parts, and all of them.
@@ -196,10 +197,11 @@ def _attack(
     short = unmet(examination, targets)
     if short.any() and (requirements is not None or perturbed.method in ADDITIVE):
         asked = "as uncertain as the rule asks" if requirements is not None else "uncertain"
+        number = Count(short.sum())
         raise ProofError(
-            f"{int(short.sum()):,} true values are not {asked} for who reads all rounded values "
-            f"together, e.g. {_named(publication, examination.cell[short])}; take a larger base "
-            "or, for controlled rounding, more steps"
+            f"{number} true {number:value is|values are} not {asked} for who reads all rounded "
+            f"values together, e.g. {_named(publication, examination.cell[short])}; take a larger "
+            "base or, for controlled rounding, more steps"
         )
     return [
         _figures(examination, value, targets.width, short, slice(start, stop))

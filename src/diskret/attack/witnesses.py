@@ -70,11 +70,17 @@ class Witnesses:
         numerator[self.step.indices[entries]] += self.step.data[entries]
         return Point(numerator, unit)
 
-    def numerators(self, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numerators of some of the unknown values in all tables, ``(w, len(columns))``."""
-        factor = self.denominator // self.unit[self.of]
-        found = self.start[:, columns][self.of] * factor[:, None]
-        return found + sparse.csr_array(self.step[:, columns]).toarray()
+    def different(self, columns: NDArray[np.int64], most: int) -> Iterator[Point]:
+        """What of some of the unknown values is possible, by at most so many of the tables."""
+        step = sparse.csr_array(self.step[:, columns])
+        # a table that changes nothing here is its start
+        own = np.where(np.diff(step.indptr) > 0, len(self.unit) + np.arange(len(self)), self.of)
+        rows = np.sort(np.unique(own, return_index=True)[1])[:most]
+        unit, of = self.denominator[rows], self.of[rows]
+        numerator = self.start[:, columns][of] * (unit // self.unit[of])[:, None]
+        numerator += sparse.csr_array(step[rows]).toarray()
+        for row in np.unique(np.column_stack((unit, numerator)), axis=0):
+            yield Point(row[1:], int(row[0]))
 
     def among(self, columns: NDArray[np.int64], hidden: NDArray[np.bool_]) -> Witnesses:
         """The same tables with some of the unknown values; `hidden` says what they are."""

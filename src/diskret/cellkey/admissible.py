@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.texts.numbers import Count
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,8 +171,9 @@ def for_rows(given: Any, rows: int, name: str) -> list[Any]:
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
         return [given] * rows
     if len(given) != rows:
+        number = Count(len(given))
         raise InputError(
-            f"{name}= holds {len(given)} values; there are {rows} rows besides that of 0: give one "
-            "for each, or a single one for all"
+            f"{name}= holds {number} {number:value|values}; there are {rows} rows besides that of "
+            "0: give one for each, or a single one for all"
         )
     return list(given)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from diskret.cellkey.table import PerturbationTable
 from diskret.errors import InputError
 from diskret.keys.numbers import siphash
+from diskret.texts.numbers import Count
 from diskret.unbiased_rounding import rounded_with_margins
 
 #: Nearer to a whole number than this, a number of moves is one.
@@ -90,10 +91,12 @@ def _check_invariant(
     wrong = np.flatnonzero(np.abs(arrive - frequency) > 1e-6 * np.maximum(frequency, 1))
     if len(wrong):
         i = int(wrong[0])
+        number = Count(len(wrong))
         raise InputError(
-            f"this noise is not invariant for these cells: {len(wrong)} values would change their "
-            f"frequency, e.g. the value {i} from {frequency[i]:,} to {arrive[i]:,.2f}; make the "
-            "perturbation table from the frequencies of all cells that it is for, each once"
+            f"this noise is not invariant for these cells: {number} {number:value|values} would "
+            f"change {number:its|their} frequency, e.g. the value {i} from {frequency[i]:,} to "
+            f"{arrive[i]:,.2f}; make the perturbation table from the frequencies of all cells "
+            "that it is for, each once"
         )
 
 

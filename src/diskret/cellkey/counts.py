@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from diskret.cellkey.table import Lookup
 from diskret.errors import InputError
+from diskret.texts.numbers import Count
 
 _FITS = 2**62
 
@@ -32,8 +33,8 @@ def perturbed_counts(
     below = int((value < 0).sum())
     if below:
         raise InputError(
-            f"the perturbation table takes {below:,} counts below 0; its noise for a count of i "
-            "must be at least -i"
+            f"the perturbation table takes {below:,} {Count(below):count|counts} below 0; its "
+            "noise for a count of i must be at least -i"
         )
     return value
 

@@ -18,6 +18,7 @@ from scipy import sparse
 from diskret.cellkey.table import PerturbationTable
 from diskret.errors import InputError
 from diskret.solver import Solver, Status
+from diskret.texts.numbers import Count
 
 #: Probabilities below are solver noise.
 _NOTHING = 1e-9
@@ -154,9 +155,10 @@ def _occurring(frequencies: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArr
         raise InputError("frequencies are numbers of cells ≥ 0 of the values 0, 1, 2, …")
     value = 1 + np.flatnonzero(frequencies[1:])
     if len(value) < 2:
+        number = Count(len(value))
         raise InputError(
-            f"only {len(value)} values from 1 on occur, so none can become another; give more "
-            "tables, or a larger largest value"
+            f"only {number} {number:value|values} from 1 on {number:occurs|occur}, so none can "
+            "become another; give more tables, or a larger largest value"
         )
     return value.astype(np.int64), frequencies[value].astype(np.float64)
 

@@ -11,6 +11,7 @@ from diskret.cellkey.table import Lookup, PerturbationTable
 from diskret.errors import InputError
 from diskret.io.arrays import from_list
 from diskret.parameters import Declared, Number, Positive, Probability, Several, Whole
+from diskret.texts.numbers import Count
 
 _MOST = 6
 _Numbers = Annotated[tuple[float, ...], Several(Number(above=0))]
@@ -171,7 +172,8 @@ def _check_table(table: PerturbationTable | Lookup) -> None:
         least = table.noise.min(axis=1)
     wrong = table.counts[least < -table.counts * table.step]
     if len(wrong):
+        number = Count(len(wrong))
         raise InputError(
-            f"the perturbation table takes values below 0: in {len(wrong):,} rows (first of "
-            f"{wrong[0]}) noise is less than minus what the row stands for"
+            f"the perturbation table takes values below 0: in {number} {number:row|rows} (first "
+            f"of {wrong[0]}) noise is less than minus what the row stands for"
         )

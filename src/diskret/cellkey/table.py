@@ -42,6 +42,7 @@ from diskret.cellkey.written_tables import (
 from diskret.errors import InputError
 from diskret.io.arrays import from_lists
 from diskret.parameters import Choice, Flag, Number, Positive, Several, Whole, reading
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -703,10 +704,13 @@ class Lookup:
             raise InputError(f"cell keys must be of type uint64, not {np.asarray(key).dtype}")
         negative = int((count < 0).sum())
         if negative:
-            raise InputError(f"{negative:,} counts are negative; a count is at least 0")
+            raise InputError(
+                f"{negative:,} {Count(negative):count is|counts are} negative; a count is at "
+                "least 0"
+            )
         strange = int((key >= np.uint64(self.modulus)).sum())
         if strange:
             raise InputError(
-                f"{strange:,} cell keys are not below {self.modulus:,}, the modulus of this "
-                "lookup; keys of different moduli cannot be mixed"
+                f"{strange:,} cell {Count(strange):key is|keys are} not below {self.modulus:,}, "
+                "the modulus of this lookup; keys of different moduli cannot be mixed"
             )

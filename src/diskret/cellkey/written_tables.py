@@ -21,6 +21,7 @@ from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.arrays import from_list
 from diskret.io.columns import column, scaled_integers, whole_numbers
+from diskret.texts.numbers import Count
 
 #: A number as it is written: a floating point number means the shortest decimal that is read
 #: as this number, so that 0.86 is 86/100.
@@ -111,7 +112,9 @@ def of_cumulative(
 def check_width(count: int, has: int, needed: int) -> None:
     """A row is as long as the others."""
     if has != needed:
-        raise InputError(f"row {count} has {has} entries; there are {needed} columns")
+        raise InputError(
+            f"row {count} has {has} {Count(has):entry|entries}; there are {needed} columns"
+        )
 
 
 def _total(
@@ -263,9 +266,10 @@ def of_ons(table: Any, reuse: int, modulus: int | None) -> Intervals:
     wrong = np.flatnonzero(times != 1)
     if len(wrong) or not right.all():
         shown = ", ".join(f"pcv {w // keys + 1} with ckey {w % keys}" for w in wrong[:5])
+        number = Count(len(wrong))
         raise InputError(
-            f"every pcv from 1 to {rows:,} needs every ckey from 0 to {keys - 1:,} once; "
-            f"{len(wrong):,} combinations are missing or there twice ({shown}), and "
+            f"every pcv from 1 to {rows:,} needs every ckey from 0 to {keys - 1:,} once; {number} "
+            f"{number:combination is|combinations are} missing or there twice ({shown}), and "
             f"{int((~right).sum()):,} rows lie outside"
         )
     noise = np.empty(rows * keys, dtype=np.int64)
@@ -283,7 +287,8 @@ def of_abs(matrix: ArrayLike, modulus: int, reuse: int) -> Intervals:
         )
     noise = given.astype(np.int64)
     if (noise != given).any():
-        raise InputError(f"{int((noise != given).sum()):,} entries are no whole numbers")
+        number = Count((noise != given).sum())
+        raise InputError(f"{number} {number:entry is no whole number|entries are no whole numbers}")
     if modulus % len(noise):
         raise InputError(
             f"{len(noise)} rows do not divide the modulus of the cell keys, {modulus:,}; 256 rows "

@@ -22,6 +22,7 @@ from diskret.cli.command import (
 )
 from diskret.cli.show import show_claims, show_files, terminal
 from diskret.errors import InputError
+from diskret.jobs.spelling import in_a_job
 from diskret.texts import number, scaled, words_in
 from diskret.texts.messages import translated
 
@@ -47,7 +48,7 @@ def anonymize(
 ) -> None:
     """Protect, prove and write the microdata of a job file."""
     spoken = language or language_of(job_file)
-    with reported(spoken, debug):
+    with reported(spoken, debug, in_a_job):
         if template:
             from diskret.jobs.template import template as job_template
 
@@ -103,7 +104,7 @@ def safe(
 ) -> None:
     """Replace the records of a job file by safe ones, prove and write them."""
     spoken = language or language_of(job_file)
-    with reported(spoken, debug):
+    with reported(spoken, debug, in_a_job):
         if template:
             from diskret.jobs.template import template as job_template
 

@@ -10,7 +10,7 @@ import logging
 import re
 import traceback
 import warnings
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -98,8 +98,12 @@ def _noted(language: Language) -> Generator[None, None, None]:
 
 
 @contextmanager
-def reported(language: Language, debug: bool) -> Generator[None, None, None]:
+def reported(
+    language: Language, debug: bool, spelled: Callable[[str], str] = str
+) -> Generator[None, None, None]:
     """Turn errors into a message on the terminal and an exit code.
+
+    `spelled`: how remedies, which messages write in Python, are written for this reader.
 
     What diskret raises on purpose is shown as it is. Of any other exception only the type
     is shown, for its text may hold a confidential value.
@@ -108,7 +112,7 @@ def reported(language: Language, debug: bool) -> Generator[None, None, None]:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_: typer.secho(
-                texts.said("warning", message=translated(str(message), language)),
+                texts.said("warning", message=spelled(translated(str(message), language))),
                 fg="yellow",
                 err=True,
             )
@@ -121,7 +125,7 @@ def reported(language: Language, debug: bool) -> Generator[None, None, None]:
             raise
         if debug:
             typer.echo(traceback.format_exc(), err=True)
-        said = translated(str(error), language)
+        said = spelled(translated(str(error), language))
         if isinstance(error, _REFUSALS):
             message, code = texts.said("refused", message=said), REFUSED
         elif isinstance(error, (DiskretError, OSError)):

@@ -41,7 +41,7 @@ _HELP, _LANGUAGE = "--help", "--language"
 
 def spoken(arguments: Sequence[str]) -> Language:
     """The language of a command line, as far as it can be told before it is understood."""
-    for option, value in zip(arguments, [*arguments[1:], ""], strict=True):
+    for option, value in zip(arguments, [*arguments, ""][1:], strict=True):
         name, equals, given = option.partition("=")
         if name == _LANGUAGE:
             asked = given if equals else value

@@ -18,6 +18,7 @@ from diskret.cli.command import (
     reported,
 )
 from diskret.cli.show import show_results
+from diskret.jobs.spelling import in_a_job
 from diskret.texts import words_in
 
 
@@ -32,7 +33,7 @@ def map_(
 ) -> None:
     """Protect, prove and write the tables of a job file with a page that shows each on a map."""
     spoken = language or language_of(job_file)
-    with reported(spoken, debug):
+    with reported(spoken, debug, in_a_job):
         job_file = named(job_file)
 
         from diskret.cli.progress import progress_bars

@@ -25,6 +25,7 @@ from diskret.cli.command import (
     reported,
 )
 from diskret.cli.show import show_results, terminal
+from diskret.jobs.spelling import in_a_job
 from diskret.texts import number, words_in
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def protect(
 ) -> None:
     """Protect, prove and write the tables of a job file, or the releases of a programme."""
     spoken = language or language_of(job_file)
-    with reported(spoken, debug):
+    with reported(spoken, debug, in_a_job):
         if template:
             from diskret.jobs.template import template as job_template
 
@@ -142,7 +143,7 @@ def demo(
     """Protect, prove and write tables of a made-up business register."""
     with reported(language, debug):
         from diskret.cli.progress import progress_bars
-        from diskret.jobs.run import run_demo
+        from diskret.jobs.demo import run_demo
 
         with progress_bars(language=language) as progress:
             written, results = run_demo(folder, firms, seed, language.value, progress)

@@ -12,6 +12,7 @@ from diskret.engines.columns import Check, Column
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io.cells import ComputedCells
+from diskret.io.columns import no_column
 
 _REMEDY = (
     "correct these records or leave them out; coordinates of another reference system, such as "
@@ -39,9 +40,7 @@ def with_cells(
         raise InputError(f"there is a column {cells.name!r} already; choose another name=")
     for name in (cells.x, cells.y):
         if name not in named:
-            raise InputError(
-                f"there is no column {name!r}; the columns are {', '.join(map(repr, named))}"
-            )
+            raise no_column(name, [*named])
     east, north = named[cells.x], named[cells.y]
     if cells.moved is not None and function is None:
         raise InputError(

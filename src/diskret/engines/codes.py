@@ -21,6 +21,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import as_code, padded, some
 from diskret.io.record_errors import CodesError, RecordError
+from diskret.texts.numbers import Count
 
 #: A column with more distinct codes than this is no classifying variable.
 MOST_CODES = 1_000_000
@@ -145,7 +146,8 @@ def _flat(name: str, codes: dict[str, int], total: str) -> Hierarchy:
 def _told(name: str, records: dict[str, int], codes: list[str]) -> str:
     number = sum(records[code] for code in codes)
     examples = some([repr(code) for code in sorted(codes)])
-    return f"{counted(number)}: {len(codes):,} codes in column {name!r} ({examples})"
+    many = Count(len(codes))
+    return f"{counted(number)}: {many} {many:code|codes} in column {name!r} ({examples})"
 
 
 # ── codes that a filter or a mark asks for

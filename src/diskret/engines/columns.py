@@ -13,6 +13,7 @@ from typing import Literal
 from diskret.errors import InputError
 from diskret.io.cells import ComputedCells
 from diskret.io.columns import OF_THOUSANDS, decimals_advice
+from diskret.texts.numbers import Count
 
 Kind = Literal["text", "integer", "decimal", "float", "other", "cell", "unusable"]
 
@@ -137,7 +138,11 @@ def value(column: Column, decimals: int, rounded: bool = False) -> Reading:
         raise InputError(
             f"decimals={decimals} for column {column.name!r}; it must be from 0 to {_DECIMALS}"
         )
-    finer = f"with more than {decimals} decimals" if decimals else "with decimals"
+    finer = (
+        f"with more than {decimals} {Count(decimals):decimal|decimals}"
+        if decimals
+        else "with decimals"
+    )
     problem = f"values that are not finite, too large or {finer} in column {column.name!r}"
     remedy = "state decimals=, or round them first"
     return _whole(column, 10**decimals, (-INT64, INT64), problem, remedy, decimals, rounded)
@@ -150,7 +155,11 @@ def weight(column: Column, decimals: int) -> Reading:
             f"weight_decimals={decimals} for column {column.name!r}; it must be from 0 to "
             f"{_WEIGHT_DECIMALS}"
         )
-    finer = f"with more than {decimals} decimals" if decimals else "with decimals"
+    finer = (
+        f"with more than {decimals} {Count(decimals):decimal|decimals}"
+        if decimals
+        else "with decimals"
+    )
     problem = f"weights that are below 1, not finite, too large or {finer} in column "
     remedy = "a record stands at least for itself; state weight_decimals=, or round them first"
     bounds = 10**decimals, INT64
@@ -198,7 +207,7 @@ def record_key(column: Column, modulus: int, digits: int | None = None) -> Readi
     if digits is not None:
         problem = (
             f"record keys that are no decimals of at least 0 and below 1 with at most {digits} "
-            f"digits in {column.name!r}"
+            f"{Count(digits):digit|digits} in {column.name!r}"
         )
         remedy = (
             "state as many key_digits= as the keys were made with; of keys with more digits than a "

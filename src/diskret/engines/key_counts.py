@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import Coded
 from diskret.population import EVERYBODY, Population
+from diskret.texts.numbers import Count
 
 #: Weights are whole numbers of units of ``10**-WEIGHT_DECIMALS``.
 WEIGHT_DECIMALS = 9
@@ -71,8 +72,9 @@ class KeyCounts:
         strange = int(np.count_nonzero(known[row] != number))
         if strange:
             raise InputError(
-                f"{strange:,} records have keys that were not there when the records were counted; "
-                "they have changed in the meantime: count them again"
+                f"{strange:,} {Count(strange):record has|records have} keys that were not there "
+                "when the records were counted; they have changed in the meantime: count them "
+                "again"
             )
         return row
 
@@ -115,10 +117,11 @@ def in_order(names: Sequence[str], batches: pa.RecordBatchReader, weighted: bool
 
 def _sums(weight: pa.Array) -> NDArray[np.int64]:
     if weight.null_count:
+        number = Count(weight.null_count)
         raise InputError(
-            f"the weights of {weight.null_count:,} combinations of keys add up to more than "
-            f"{2**63 // 10**WEIGHT_DECIMALS:,}; a weight says how many persons of the population "
-            "a record stands for"
+            f"the weights of {number} {number:combination|combinations} of keys add up to more "
+            f"than {2**63 // 10**WEIGHT_DECIMALS:,}; a weight says how many persons of the "
+            "population a record stands for"
         )
     return weight.to_numpy(zero_copy_only=False)
 

@@ -39,6 +39,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io.frames import NO_RECORDS
 from diskret.io.record_errors import RecordError
+from diskret.texts.numbers import Count
 
 
 def answer(question: LeafQuestion, records: Records) -> Leaves:
@@ -203,9 +204,10 @@ def _contributions(
         )
     if found.conflicts:
         shown = examples(records, sql.key_conflict_examples(shape))
+        number = Count(found.conflicts)
         raise InputError(
-            f"{found.conflicts:,} units have more than one record key{shown}; a unit needs the "
-            "same key in all its records"
+            f"{number} {number:unit has|units have} more than one record key{shown}; a unit needs "
+            "the same key in all its records"
         )
     return read(found.stayers, found.straddlers)
 

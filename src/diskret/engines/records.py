@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from diskret.engines.columns import Check, Column, Reading, counted
 from diskret.engines.contract import PlacedValues
 from diskret.errors import InputError
 from diskret.hierarchy.codes import some
+from diskret.io.columns import no_column
 from diskret.io.record_errors import RecordError
 from diskret.population import Bounds, Population
 
@@ -102,14 +102,7 @@ def column_named(records: Records, name: str) -> Column:
     for column in records.columns:
         if column.name == name:
             return column
-    names = [column.name for column in records.columns]
-    near = difflib.get_close_matches(str(name), names, 1, 0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise RecordError(
-        lambda _: (
-            f"there is no column {name!r}; the columns are {', '.join(map(repr, names))}{hint}"
-        )
-    )
+    raise no_column(name, [column.name for column in records.columns])
 
 
 def reader(

@@ -25,7 +25,7 @@ from diskret.engines.stepwise import surveyed
 from diskret.errors import InputError
 from diskret.io import Source
 from diskret.io.files import parquet_schemas
-from diskret.io.frames import arrow_to_frame, first_line
+from diskret.io.spark_frames import arrow_to_frame, first_line
 
 
 class SparkEngine(Engine):

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from diskret.errors import HierarchyError
 from diskret.hierarchy.codes import as_code, as_codes, as_list, some, total_code
+from diskret.texts.lists import first_of
+from diskret.texts.numbers import Count
 
 
 class Built(NamedTuple):
@@ -90,12 +92,15 @@ def _check_names(names: Iterable[str]) -> None:
     given = list(names)
     missing = [repr(name) for name in ("code", "parent") if name not in given]
     unknown = [repr(name) for name in given if name not in ("code", "parent", "label")]
-    if missing or unknown:
-        what = [f"missing: {some(missing)}"] * bool(missing)
-        what += [f"unknown: {some(unknown)}"] * bool(unknown)
+    if missing:
         raise HierarchyError(
-            f"the columns must be 'code', 'parent' and perhaps 'label' ({'; '.join(what)}); "
-            "rename or select them"
+            "the columns of a code tree are 'code', 'parent' and perhaps 'label'; missing: "
+            f"{some(missing)}; there are {some([*map(repr, given)])}: rename them"
+        )
+    if unknown:
+        raise HierarchyError(
+            "the columns of a code tree are 'code', 'parent' and perhaps 'label'; not known: "
+            f"{some(unknown)}; leave them out"
         )
 
 
@@ -196,9 +201,10 @@ def _paths(levels: Sequence[list[str]], names: Sequence[str]) -> list[tuple[str,
             holes.append(f"row {row}: {names[path.index('')]!r} above {codes[depth - 1]!r}")
         paths[path] = None
     if holes:
+        number = Count(len(holes))
         raise HierarchyError(
-            f"codes are missing above others in {len(holes):,} rows ({some(holes)}); only the "
-            "finer columns of a row may be null or blank: fill the others in, or leave these "
+            f"codes are missing above others in {number} {number:row|rows} ({some(holes)}); only "
+            "the finer columns of a row may be null or blank: fill the others in, or leave these "
             "rows out. Columns stand from the coarsest to the finest"
         )
     return list(paths)
@@ -300,8 +306,9 @@ def _ends(widths: Sequence[int]) -> list[int]:
 def _check_lengths(codes: set[str], ends: Sequence[int]) -> None:
     wrong = sorted(code for code in codes if len(code) not in ends)
     if wrong:
+        number = Count(len(wrong))
         raise HierarchyError(
-            f"{len(wrong):,} of {len(codes):,} codes end inside a level "
+            f"{number} of {len(codes):,} codes {number:ends|end} inside a level "
             f"({some([repr(code) for code in wrong])}): a code must have "
             f"{' or '.join(map(str, ends))} characters. Check the widths and whether leading "
             "zeros were lost or dots are in the codes"
@@ -340,8 +347,7 @@ def read_hrc(
         codes.append(code)
         line_of.setdefault(code, number)
     if problems:
-        count = f" ({len(problems)} problems in all)" if len(problems) > 1 else ""
-        raise HierarchyError(f"{path}: {some(problems)}{count}")
+        raise HierarchyError(f"{path}: {first_of(problems, 5, '; ')}")
     if not line_of:
         raise HierarchyError(f"{path}: the file holds no codes")
     return Built(tuple(codes), np.array(parent, dtype=np.int32))

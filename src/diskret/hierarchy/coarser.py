@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import HierarchyError
 from diskret.hierarchy.codes import as_code, as_codes, some
 from diskret.hierarchy.tree import Hierarchy
+from diskret.texts.numbers import Count
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +96,10 @@ def cut_below(tree: Hierarchy, leaves: Sequence[str]) -> Recoding:
     codes = as_codes(list(leaves), "leaves")
     unknown = [repr(code) for code in codes if code not in tree.position]
     if unknown:
+        number = Count(len(unknown))
         raise HierarchyError(
-            f"{len(unknown):,} codes of leaves= are not in the tree: {some(unknown)}; it has "
-            f"{some([repr(code) for code in tree.codes])}"
+            f"{number} {number:code|codes} of leaves= {number:is|are} not in the tree: "
+            f"{some(unknown)}; it has {some([repr(code) for code in tree.codes])}"
         )
     ends = np.zeros(len(tree), bool)
     ends[[tree.position[code] for code in codes]] = True
@@ -121,9 +123,10 @@ def _positions(tree: Hierarchy, name: str, codes: Sequence[str]) -> NDArray[np.i
     given = list(dict.fromkeys(as_codes(codes, name)))
     unknown = [repr(code) for code in given if code not in tree.position]
     if unknown:
+        number = Count(len(unknown))
         raise HierarchyError(
-            f"{len(unknown):,} codes of the group {name!r} are not in the tree: {some(unknown)}; "
-            f"it has {some([repr(code) for code in tree.codes])}"
+            f"{number} {number:code|codes} of the group {name!r} {number:is|are} not in the tree: "
+            f"{some(unknown)}; it has {some([repr(code) for code in tree.codes])}"
         )
     at = np.array(sorted(tree.position[code] for code in given), dtype=np.int32)
     if len(at) and at[0] == 0:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from diskret.errors import HierarchyError
+from diskret.texts.numbers import Count
 
 
 def as_codes(values: Iterable[Any], column: str, optional: bool = False) -> list[str]:
@@ -24,15 +25,18 @@ def as_codes(values: Iterable[Any], column: str, optional: bool = False) -> list
                 "pandas turns a whole-number column with gaps into floats: convert it with "
                 'astype("Int64"), or read it as text so that leading zeros stay'
             )
+        number = Count(len(wrong))
         raise HierarchyError(
-            f"{len(wrong)} of {len(codes)} values of {column!r} are neither text nor whole "
-            f"numbers ({some([f'{given[i]!r} in row {i + 1}' for i in wrong])}); {remedy}"
+            f"{number} of {len(codes)} values of {column!r} "
+            f"{number:is neither text nor a whole number|are neither text nor whole numbers} "
+            f"({some([f'{given[i]!r} in row {i + 1}' for i in wrong])}); {remedy}"
         )
     blank = [str(i + 1) for i, code in enumerate(codes) if code == ""]
     if blank and not optional:
+        number = Count(len(blank))
         raise HierarchyError(
-            f"{len(blank)} of {len(codes)} values of {column!r} are null or blank "
-            f"(row {some(blank)}); give them a code or leave them out"
+            f"{number} of {len(codes)} values of {column!r} {number:is|are} null or blank (row "
+            f"{some(blank)}); give them a code or leave them out"
         )
     return [code or "" for code in codes]
 
@@ -77,14 +81,25 @@ def padded(codes: Iterable[str], known: Iterable[str]) -> str:
 
     >>> padded(["1", "20"], ["01", "02", "20"])
     "the hierarchy has '01': were leading zeros lost? Read or save the column as text; "
+    >>> padded(["01"], ["1", "20"])
+    "the hierarchy has '1': were its leading zeros lost? Read or save its codes as text; "
     """
+    codes, known = list(codes), set(known)
     by_number = {code.lstrip("0"): code for code in known if code.startswith("0")}
     found = next((by_number[code] for code in codes if code in by_number), None)
-    if found is None:
-        return ""
-    return (
-        f"the hierarchy has {found!r}: were leading zeros lost? Read or save the column as text; "
-    )
+    if found is not None:
+        return (
+            f"the hierarchy has {found!r}: were leading zeros lost? Read or save the column as "
+            "text; "
+        )
+    shorter = (code.lstrip("0") for code in codes if code.startswith("0"))
+    found = next((code for code in shorter if code in known), None)
+    if found is not None:
+        return (
+            f"the hierarchy has {found!r}: were its leading zeros lost? Read or save its codes as "
+            "text; "
+        )
+    return ""
 
 
 def some(items: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from diskret.errors import HierarchyError
 from diskret.hierarchy.build import file_text, frame_columns
 from diskret.hierarchy.codes import as_code, as_codes, some
+from diskret.texts.numbers import Count
 
 _LANGUAGE = re.compile("[a-z]{2,3}")
 _COLUMNS = ("code", "label", "language")
@@ -130,9 +131,10 @@ def _read(path: Path, language: str | None, encoding: str) -> _Labels:
     head = [name.strip() for name in rows[0]]
     odd = [str(i) for i, row in enumerate(rows, start=1) if len(row) != len(head)]
     if odd:
+        number = Count(len(odd))
         raise HierarchyError(
-            f"{path}: {len(odd)} rows have not {len(head)} columns as the first has (row "
-            f"{some(odd)}); put labels that hold a comma in quotes"
+            f"{path}: {number} {number:row has|rows have} not {len(head)} columns as the first "
+            f"has (row {some(odd)}); put labels that hold a comma in quotes"
         )
     columns = {name: [row[i] for row in rows[1:]] for i, name in enumerate(head)}
     return _of_columns(columns, language, str(path))
@@ -151,7 +153,9 @@ def _cdl_columns(path: Path, text: str) -> dict[str, list[str]]:
         columns["code"].append(code)
         columns["label"].append(label.strip().strip('"'))
     if wrong:
+        many = Count(len(wrong))
         raise HierarchyError(
-            f"{path}: {len(wrong)} lines are not a code, a comma and a label (line {some(wrong)})"
+            f"{path}: {many} {many:line is|lines are} not a code, a comma and a label (line "
+            f"{some(wrong)})"
         )
     return columns

@@ -8,6 +8,7 @@ from math import inf, isinf
 from diskret.errors import HierarchyError
 from diskret.hierarchy.build import Built, from_levels
 from diskret.hierarchy.codes import as_codes, some
+from diskret.texts.numbers import Count
 
 
 def interval_labels(breaks: Sequence[float], right: bool = False, whole: bool = True) -> list[str]:
@@ -54,9 +55,10 @@ def from_widths(values: Iterable[object], widths: Sequence[int], origin: int, to
     codes = sorted(set(as_codes(values, "values")))
     wrong = [repr(code) for code in codes if not code.removeprefix("-").isdecimal()]
     if wrong:
+        number = Count(len(wrong))
         raise HierarchyError(
-            f"{len(wrong):,} of {len(codes):,} values are no whole numbers ({some(wrong)}), and "
-            "only these lie in classes of a width"
+            f"{number} of {len(codes):,} values {number:is no whole number|are no whole numbers} "
+            f"({some(wrong)}), and only these lie in classes of a width"
         )
     wide = [1, *widths]
     if any(b < 2 or b <= a or b % a for a, b in zip(wide, wide[1:], strict=False)):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from diskret.errors import InputError
+from diskret.texts.numbers import Count
 
 _HEAD = 176
 _WIDEST = 255  # longer texts are several variables
@@ -73,8 +74,8 @@ def check_length(path: Path) -> None:
 def _check_records(path: Path, said: int, size: int) -> None:
     if said > size:
         raise InputError(
-            f"{path}: is damaged: it says that it has {said:,} records or more, and it has "
-            f"{size:,} bytes; take a copy that is whole"
+            f"{path}: is damaged: it says that it has {said:,} {Count(said):record|records} or "
+            f"more, and it has {size:,} bytes; take a copy that is whole"
         )
 
 

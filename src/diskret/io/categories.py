@@ -24,6 +24,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io.columns import some
 from diskret.io.files import parquet_reader
+from diskret.texts.numbers import Count
 
 #: Larger whole numbers are not exact as floating point numbers.
 _EXACT = 2.0**53
@@ -85,9 +86,12 @@ def _refuse_decimals(found: pa.Array, name: str) -> None:
     odd = values[(values != np.rint(values)) | (np.abs(values) > _EXACT)]
     if len(odd):
         shown = ", ".join(str(value) for value in odd[:5])
+        number = Count(len(odd))
         raise InputError(
-            f"{len(odd):,} distinct values of {name!r} are numbers with decimals ({shown}), which "
-            "are no categories; recode them into classes first, or name the variable in numeric="
+            f"{number} distinct {number:value|values} of {name!r} "
+            f"{number:is a number|are numbers} with decimals ({shown}), which "
+            f"{number:is no category|are no categories}; recode {number:it|them} into classes "
+            "first, or name the variable in numeric="
         )
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,11 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io.record_errors import Place, RecordError
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 5
+#: Stands at the beginning of files; Python takes it for a letter.
+_MARK = "\ufeff"
 #: A number with a point and three digits behind it, which may be one of thousands.
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*")
 #: What to do about it.
@@ -34,12 +38,28 @@ def column(table: pa.Table, name: str) -> pa.ChunkedArray:
     found = table.schema.get_all_field_indices(name)
     if len(found) == 1:
         return table.column(found[0])
-    has = ", ".join(repr(c) for c in table.column_names)
     if found:
+        has = ", ".join(map(repr, table.column_names))
         raise RecordError(
             lambda _: f"there is more than one column {name!r}; the columns are {has}"
         )
-    raise RecordError(lambda _: f"there is no column {name!r}; the columns are {has}")
+    raise no_column(name, table.column_names)
+
+
+def no_column(name: str, columns: Sequence[str]) -> RecordError:
+    """The error about a column that is not among those there are.
+
+    >>> str(no_column("regoin", ["region", "sales"]))
+    "there is no column 'regoin'; the columns are 'region', 'sales'; did you mean 'region'?"
+    """
+    near = get_close_matches(str(name), columns, 1, 0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return RecordError(
+        lambda _: (
+            f"there is no column {name!r}; the columns are {', '.join(map(repr, columns))}{hint}"
+        ),
+        missing=name,
+    )
 
 
 def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -57,10 +77,12 @@ def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     missing = pc.fill_null(pc.equal(text, ""), True)
     if pc.any(missing).as_py():
         rows = np.flatnonzero(missing.to_numpy())
+        number = Count(len(rows))
         raise RecordError(
             lambda place: (
-                f"{len(rows):,} codes in {name!r} are missing (first in {place.named(rows[0])}); "
-                "give them a category of their own or leave these rows out"
+                f"{number} {number:code|codes} in {name!r} {number:is|are} missing (first in "
+                f"{place.named(rows[0])}); give them a category of their own or leave these rows "
+                "out"
             )
         )
     return text
@@ -88,10 +110,11 @@ def scaled_integers(
         values = values.cast(values.type.value_type)
     if values.null_count:
         rows = np.flatnonzero(values.is_null().to_numpy())
+        number = Count(len(rows))
         raise RecordError(
             lambda place: (
-                f"{len(rows):,} values in {name!r} are missing (first in {place.named(rows[0])}); "
-                "fill them in or leave these rows out"
+                f"{number} {number:value|values} in {name!r} {number:is|are} missing (first in "
+                f"{place.named(rows[0])}); fill {number:it|them} in or leave these rows out"
             )
         )
     if pa.types.is_floating(values.type):
@@ -109,10 +132,12 @@ def scaled_integers(
     low, high = _halves(exact)
     beyond = np.flatnonzero(high != low >> 63)
     if len(beyond):
+        number = Count(len(beyond))
         raise RecordError(
             lambda place: (
-                f"{len(beyond):,} values in {name!r} leave the range of 64-bit integers (first in "
-                f"{place.named(beyond[0])}); correct them, or publish fewer decimals"
+                f"{number} {number:value|values} in {name!r} {number:leaves|leave} the range of "
+                f"64-bit integers (first in {place.named(beyond[0])}); correct {number:it|them}, "
+                "or publish fewer decimals"
             )
         )
     return low
@@ -122,9 +147,10 @@ def _refuse_thousands(text: pa.ChunkedArray, name: str) -> None:
     """2.000 may be two or two thousand; 1.234 is refused as a fraction anyway."""
     doubtful = np.flatnonzero(pc.match_substring_regex(text, r"^[+-]?[1-9][0-9]{0,2}\.000$"))
     if len(doubtful):
+        number = Count(len(doubtful))
         raise RecordError(
             lambda place: (
-                f"{len(doubtful):,} values in {name!r} may be thousands (first in "
+                f"{number} {number:value|values} in {name!r} may be thousands (first in "
                 f"{place.named(doubtful[0])}: {text[int(doubtful[0])].as_py()}); {OF_THOUSANDS}"
             )
         )
@@ -145,10 +171,12 @@ def _from_floats(
     wrong = ~((near | round_values) & (np.abs(scaled) < 2.0**62))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
+        number = Count(wrong.sum())
         raise RecordError(
             lambda place: (
-                f"{int(wrong.sum()):,} values in {name!r} are not finite numbers with at most "
-                f"{decimals} decimals, the first in {place.named(row)}: {float(floats[row])!r}; "
+                f"{number} {number:value|values} in {name!r} "
+                f"{number:is no finite number|are not finite numbers} with at most {decimals} "
+                f"decimals, the first in {place.named(row)}: {float(floats[row])!r}; "
                 f"{decimals_advice(floats[wrong][:_EXAMPLES].tolist(), decimals)}"
             )
         )
@@ -194,8 +222,8 @@ else state decimals=3, or round them first'
     if written <= meant:
         return said or "state decimals=, or round them first"
     noisy = (
-        f"they look like numbers with {meant} decimals that went through binary floating point: "
-        f"state decimals={max(meant, decimals)} and round_values=True"
+        f"they look like numbers with {meant} {Count(meant):decimal|decimals} that went through "
+        f"binary floating point: state decimals={max(meant, decimals)} and round_values=True"
     )
     return noisy
 
@@ -263,10 +291,12 @@ def numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     found = cast.to_numpy().astype(np.float64)
     endless = np.flatnonzero(np.isinf(found))
     if len(endless):
+        number = Count(len(endless))
         raise RecordError(
             lambda place: (
-                f"{len(endless):,} values in {name!r} are infinite (first in "
-                f"{place.named(endless[0])}); correct them or leave them missing"
+                f"{number} {number:value|values} in {name!r} {number:is|are} infinite (first in "
+                f"{place.named(endless[0])}); correct {number:it or leave it|them or leave them} "
+                "missing"
             )
         )
     return found
@@ -333,13 +363,21 @@ def _letters(text: pa.LargeStringArray) -> bytes:
 
 
 def check_names(names: Iterable[Any], where: str = "") -> None:
-    """Refuse names that are not text or not unique; `where` begins the message."""
+    """Refuse names that are not text, not unique or begin unseen; `where` begins the message."""
     listed = list(names)
     others = [name for name in listed if not isinstance(name, str)]
     if others:
         raise InputError(
             f"{where}column names must be text; {some('column', others)} "
             f"({type(others[0]).__name__}) must be renamed"
+        )
+    marked = [at for at, name in enumerate(listed, 1) if name.startswith(_MARK)]
+    if marked:
+        name = listed[marked[0] - 1].removeprefix(_MARK)
+        raise InputError(
+            f"{where}the name of column {marked[0]}, {name!r}, begins with a byte order mark "
+            "(BOM), which nobody sees; rename the column. Where Python reads a file, "
+            "encoding='utf-8-sig' leaves the mark out"
         )
     twice = [name for name, count in Counter(listed).items() if count > 1]
     if twice:
@@ -359,5 +397,6 @@ def once(names: Iterable[str], parameter: str) -> tuple[str, ...]:
 
 def some(noun: str, items: list[Any]) -> str:
     """Name the first of some things and count the rest, e.g. "column 'a' (and 3 more)"."""
-    more = f" (and {len(items) - 1} more)" if len(items) > 1 else ""
-    return f"{noun} {items[0]!r}{more}"
+    if len(items) == 1:
+        return f"{noun} {items[0]!r}"
+    return f"{noun} {items[0]!r} (and {len(items) - 1:,} more)"

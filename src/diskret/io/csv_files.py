@@ -23,6 +23,7 @@ from diskret.io.csv_lines import check_quotes, line_of, numbered, spans_lines
 from diskret.io.data_file import DataFile
 from diskret.io.encoded import decoded
 from diskret.io.sources import Source
+from diskret.texts.numbers import Count
 
 _DELIMITERS = ",;\t|"
 _BLOCK = 2**24
@@ -124,6 +125,8 @@ def _names(path: Path, line: str, said: DataFile) -> tuple[tuple[str, ...], str]
     given = [name for name in said.columns if isinstance(name, str)]
     at = said.header
     if not line.strip():
+        if not path.stat().st_size:
+            raise InputError(f"{path}: the file is empty; is it the right file?")
         if given:
             raise InputError(f"{path}: line 1 is empty; it must hold the first record")
         raise InputError(
@@ -142,9 +145,12 @@ def _names(path: Path, line: str, said: DataFile) -> tuple[tuple[str, ...], str]
         raise InputError(f"{path}: line {at} cannot be read as CSV ({error})") from error
     if given:
         if len(fields) != len(given):
+            number = Count(len(given))
+            many = Count(len(fields))
             raise InputError(
-                f"{path}: columns= names {len(given)} columns, and line 1 has {len(fields)} fields "
-                f"with {delimiter!r} between them; name every column, or say the delimiter"
+                f"{path}: columns= names {number} {number:column|columns}, and line 1 has {many} "
+                f"{many:field|fields} with {delimiter!r} between them; name every column, or say "
+                "the delimiter"
             )
         return tuple(given), delimiter
     unnamed = [str(i) for i, name in enumerate(fields, 1) if not name.strip()]
@@ -213,9 +219,9 @@ def _check_fields(
     for line, fields in numbered(lines, delimiter, skipped):
         if fields != len(columns):
             raise InputError(
-                f"{path}, line {line}: {fields} fields, and there are {len(columns)} columns; "
-                "every row needs as many fields as there are columns, and text that holds "
-                f"{delimiter!r} stands in quotation marks"
+                f"{path}, line {line}: {fields} {Count(fields):field|fields}, and there are "
+                f"{len(columns)} columns; every row needs as many fields as there are columns, "
+                f"and text that holds {delimiter!r} stands in quotation marks"
             )
 
 
@@ -251,6 +257,6 @@ def _not_utf8(path: Path) -> InputError:
 
 def _in(encoding: str, path: Path) -> InputError:
     return InputError(
-        f"{path}: is not UTF-8 text; save it as UTF-8, or say its encoding: encoding = "
-        f'"{encoding}" in a job file, DataFile(path, encoding="{encoding}") in Python'
+        f"{path}: is not UTF-8 text; save it as UTF-8, or say its encoding: "
+        f'DataFile(path, encoding="{encoding}")'
     )

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from diskret.errors import InputError
 from diskret.io.encoded import decoded
 from diskret.io.sources import Source
+from diskret.texts.numbers import Count
 
 
 @dataclass(frozen=True)
@@ -141,13 +142,15 @@ def _check_lengths(file: Path, lines: pa.LargeStringArray, columns: Sequence[Col
     for column in columns:
         if column.start > longest:
             raise InputError(
-                f"{file}: column {column} lies beyond the longest line ({longest} characters)"
+                f"{file}: column {column} lies beyond the longest line ({longest} "
+                f"{Count(longest):character|characters})"
             )
         inside = np.flatnonzero((length >= column.start) & (length < column.stop))
         if len(inside):
+            number = Count(column.stop)
             raise InputError(
-                f"{file}: {_some_lines(inside)} cut off inside column {column}; "
-                f"pad to {column.stop} characters, or correct start and width"
+                f"{file}: {_some_lines(inside)} cut off inside column {column}; pad to {number} "
+                f"{number:character|characters}, or correct start and width"
             )
 
 

@@ -27,6 +27,7 @@ from diskret.io.files import (
 )
 from diskret.io.fixed import Column, fixed_table
 from diskret.io.sources import FrameKind, Source
+from diskret.io.spark_frames import arrow_to_frame, frame_to_arrow, is_spark_frame
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -224,7 +225,9 @@ def _other_to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
         check_names(frame.columns)  # before narwhals: it makes text of all names
         return _plain(_pandas_to_arrow(frame)), "pandas"
     if known.is_polars_dataframe(frame) or known.is_polars_lazyframe(frame):
-        return _plain(_polars_to_arrow(nw.from_native(frame).lazy().collect())), "polars"
+        table = _polars_to_arrow(nw.from_native(frame).lazy().collect())
+        check_names(table.column_names)
+        return _plain(table), "polars"
     if known.is_duckdb_relation(frame):
         table = frame.to_arrow_table()
         check_names(table.column_names)
@@ -391,62 +394,3 @@ def _read(opened: Source) -> pa.Table:
 
 def _kind(thing: Any) -> str:
     return f"an object of type {type(thing).__name__!r}"
-
-
-# ── Spark ─────────────────────────────────────────────────────────────────────────────
-
-
-def is_spark_frame(frame: Any) -> bool:
-    """Whether it is a Spark data frame, in this process or behind Spark Connect.
-
-    >>> is_spark_frame(pa.table({"region": ["01"]}))
-    False
-    """
-    from narwhals import dependencies as known
-
-    return known.is_pyspark_dataframe(frame) or known.is_pyspark_connect_dataframe(frame)
-
-
-def frame_to_arrow(frame: Any) -> pa.Table:
-    """Fetch all rows of a Spark data frame."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return frame.toArrow()
-    except PySparkException as error:
-        raise InputError(f"the Spark frame cannot be read: {first_line(error)}") from error
-
-
-def arrow_to_frame(table: pa.Table, session: Any = None) -> Any:
-    """Make a Spark data frame of an Arrow table.
-
-    `table`: the rows. Unsigned numbers become wider signed ones, which Spark lacks; a time without
-    a zone stays one. `session`: the session to make it in; None: the one that is active.
-    """
-    from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    schema = pa.schema([(field.name, _signed(field.type)) for field in table.schema])
-    try:
-        found = session or SparkSession.active()
-        rows = table.cast(schema)
-        return found.createDataFrame(rows, from_arrow_schema(schema, prefer_timestamp_ntz=True))
-    except (PySparkException, pa.ArrowException, ValueError) as error:
-        raise InputError(
-            f"no Spark frame can be made: {first_line(error)}; keep the session open, or hand "
-            "Spark columns of other types"
-        ) from error
-
-
-def first_line(error: BaseException) -> str:
-    """What Spark says is wrong, without the query and the many lines of its trace."""
-    return str(error).strip().partition("\n")[0]
-
-
-def _signed(arrow_type: pa.DataType) -> pa.DataType:
-    if pa.types.is_uint64(arrow_type):
-        return pa.decimal128(20)
-    if pa.types.is_unsigned_integer(arrow_type):
-        return pa.int64() if arrow_type.bit_width == 32 else pa.int32()
-    return arrow_type

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from diskret.errors import DiskretError, InputError
+from diskret.texts.lists import first_of
 
 #: Deeper than anything that diskret writes, and far from what exhausts a stack.
 _DEEPEST = 40
@@ -112,8 +113,7 @@ def check_form(
     """Refuse what does not have its form; see `misfits`."""
     found = list(dict.fromkeys(misfits(content, form)))
     if found:
-        more = f" and {len(found) - _EXAMPLES:,} more" if len(found) > _EXAMPLES else ""
-        raise wrong(f"{source}: {'; '.join(found[:_EXAMPLES])}{more}")
+        raise wrong(f"{source}: {first_of(found, _EXAMPLES, '; ')}")
 
 
 def _scalars(form: Form) -> set[type]:

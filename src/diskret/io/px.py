@@ -23,6 +23,7 @@ from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names
 from diskret.io.data_file import DataFile
 from diskret.io.encoded import decoded
+from diskret.texts.numbers import Count
 
 #: What stands in the place of a number: one to six dots, or a dash for "nothing".
 NOTHING = "-"
@@ -262,9 +263,10 @@ def _check(px: PxFile) -> None:
             raise InputError(f"{px.path}: a code of {variable!r} is there twice; give it another")
     expected = math.prod(px.shape)
     if len(px.data) != expected:
+        number = Count(len(px.data))
         raise InputError(
-            f"{px.path}: has {len(px.data):,} cells, and its variables say {expected:,}; take a "
-            "copy of the file that is whole"
+            f"{px.path}: has {number} {number:cell|cells}, and its variables say {expected:,}; "
+            "take a copy of the file that is whole"
         )
     wrong = next((t for t in px.data if not _is_symbol(t) and not _NUMBER.fullmatch(t)), None)
     if wrong is not None:

@@ -50,21 +50,27 @@ class RecordError(InputError):
     """Records that cannot be used.
 
     `say` makes the message for a place; a text is one that is ready. `seen`: the column and the
-    values by which the first of the records is found where `say` does not name it.
+    values by which the first of the records is found where `say` does not name it. `missing`: the
+    column that they do not have.
     """
 
     def __init__(
-        self, say: Callable[[Place], str] | str, seen: Seen | None = None, place: Place = NOWHERE
+        self,
+        say: Callable[[Place], str] | str,
+        seen: Seen | None = None,
+        place: Place = NOWHERE,
+        missing: str | None = None,
     ) -> None:
         super().__init__(say if isinstance(say, str) else place.begin(seen) + say(place))
         self.say = say
         self.seen = seen
         self.place = place
+        self.missing = missing
 
     def placed(self, place: Place) -> Self:
         """The same error where the file is known; the first place that is known stays."""
         told = self.place is not NOWHERE or isinstance(self.say, str)
-        return self if told else type(self)(self.say, self.seen, place)
+        return self if told else type(self)(self.say, self.seen, place, self.missing)
 
 
 class CodesError(RecordError, HierarchyError):

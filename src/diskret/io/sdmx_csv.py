@@ -21,6 +21,7 @@ from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names
 from diskret.io.data_file import DataFile
 from diskret.io.encoded import decoded
+from diskret.texts.numbers import Count
 
 #: Columns that say which data these are, in versions 1.0 and 2.0.
 HEADS = {
@@ -98,8 +99,9 @@ def parse_sdmx_csv(path: Path, encoding: str | None = None) -> list[list[str]]:
     wide = len(lines[0])
     for number, line in enumerate(lines, start=1):
         if len(line) != wide:
+            many = Count(len(line))
             raise InputError(
-                f"{path}: record {number} has {len(line)} fields, and the first has {wide}"
+                f"{path}: record {number} has {many} {many:field|fields}, and the first has {wide}"
             )
     return lines
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.io.record_errors import RecordError
+from diskret.texts.numbers import Count
 
 _BLANKS = "[ \u00a0\u2009\u202f]"  # what stands between thousands where a blank is said
 _SAMPLE = 1000
@@ -55,11 +56,13 @@ class Spelling:
         wrong = np.flatnonzero(pc.fill_null(pc.invert(pc.or_(good, other)), False).to_numpy())
         if len(wrong):
             found = text[int(wrong[0])].as_py()
+            number = Count(len(wrong))
             raise RecordError(
                 lambda place: (
-                    f"{len(wrong):,} values in column {name!r} are no numbers as this file is said "
-                    f"to write them, {self._example}, the first in {place.named(wrong[0])}: "
-                    f"{found!r}; correct it, or say otherwise in decimal= and thousands="
+                    f"{number} {number:value|values} in column {name!r} "
+                    f"{number:is no number|are no numbers} as this file is said to write them, "
+                    f"{self._example}, the first in {place.named(wrong[0])}: {found!r}; correct "
+                    "it, or say otherwise in decimal= and thousands="
                 )
             )
         return pc.if_else(good, self._rewritten(text), text)

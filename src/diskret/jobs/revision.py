@@ -19,6 +19,7 @@ from diskret.protect.result import Result
 from diskret.publish.difference import last_delivery
 from diskret.tables import Published
 from diskret.tables.difference import check_comparable, matched, transposed
+from diskret.texts.numbers import Count
 
 #: How often cells are hidden for the sake of the first delivery before it is given up.
 _ROUNDS = 50
@@ -129,11 +130,12 @@ def _refuse(checks: Sequence[RevisionCheck]) -> None:
             f"{cell.codes} in {cell.table}" + (" of the first delivery" if cell.release else "")
             for cell in hopeless[:_EXAMPLES]
         )
+        number = Count(len(hopeless))
         raise ProofError(
-            f"{len(hopeless):,} cells would be known from the first delivery and this revision "
-            f"together, whatever else is hidden: {where}. Nothing was written. What the first "
-            "delivery shows and nobody revised is public: set such cells to safe with 'apriori' "
-            "and that reason, or combine categories"
+            f"{number} {number:cell|cells} would be known from the first delivery and this "
+            f"revision together, whatever else is hidden: {where}. Nothing was written. What the "
+            "first delivery shows and nobody revised is public: set such cells to safe with "
+            "'apriori' and that reason, or combine categories"
         )
 
 
@@ -155,7 +157,8 @@ def _check_said(tables: Sequence[JobTable], before: Mapping[str, Published]) -> 
         same = int((both & (now == old)).sum())
         if both.sum() >= _FEW and same >= _HALF * both.sum():
             raise InputError(
-                f"table {one.name!r}: {same:,} of {int(both.sum()):,} values are those of the last "
-                "delivery, as in a revision of the same period. Say revision = true in [edition], "
-                "so that both are attacked together, or revision = false if this is another period"
+                f"table {one.name!r}: {same:,} of {int(both.sum()):,} values {Count(same):is|are} "
+                "those of the last delivery, as in a revision of the same period. Say revision = "
+                "true in [edition], so that both are attacked together, or revision = false if "
+                "this is another period"
             )

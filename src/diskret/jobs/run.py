@@ -1,4 +1,4 @@
-"""Carry out a job file, or the bundled example: from records to proven files."""
+"""Carry out a job file: from records to proven files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from diskret.attack import Attacker
-from diskret.datasets import business_register
 from diskret.deadline import Deadline
 from diskret.engines.engine import Engine
 from diskret.engines.spark import SparkEngine
 from diskret.errors import InputError
 from diskret.io import Source, source
 from diskret.io.frames import in_memory, spelled
+from diskret.io.record_errors import RecordError
 from diskret.jobs.derived import derived_of
 from diskret.jobs.in_engine import is_in_engine, write_in_engine
 from diskret.jobs.noise import changed_tables
@@ -39,16 +39,14 @@ from diskret.protect.perturbed_result import PerturbedResult
 from diskret.protect.plan import publish
 from diskret.protect.record_keys import record_keys
 from diskret.protect.result import Result
-from diskret.protect.suppress import suppress, suppress_tables
+from diskret.protect.suppress import suppress_tables
 from diskret.protect.tabulate import record_marks, tabulate
 from diskret.protect.write import WritingSeveral, write
 from diskret.publish.maps import MAPS
-from diskret.rules import MinimumFrequency, PPercent
 from diskret.rules.unions import against
 from diskret.rules.varying import check_codes, for_tables
 from diskret.suppression import Method, Pattern, Problem
 from diskret.tables import KnownBefore, MeasureSum, Published, Table
-from diskret.texts import words_in
 
 #: Share of a time limit that is kept for writing: reasons of secondaries, and intervals.
 _WRITING = 0.2
@@ -200,53 +198,6 @@ def _ledger(job: Job, folder: Path, keys: SecretKeys | str | PathLike[str] | Non
     return ledger
 
 
-def run_demo(
-    folder: str | PathLike[str],
-    firms: int = 50_000,
-    seed: int = 1,
-    language: str = "en",
-    progress: Progress = silent,
-) -> tuple[Path, list[Result]]:
-    """Protect and write the turnover and the number of firms of a made-up register.
-
-    Turnover is judged by the p% rule and a minimum frequency, the number of firms by the
-    minimum frequency alone; holdings count as one contributor. Turnover is protected against
-    contributors, too.
-
-    folder: where to write.
-    seed: another seed gives another economy.
-    language: of the workbooks and reports: ``"en"`` or ``"de"``.
-
-    Returns: the folder and the two results.
-    """
-    register = business_register(firms, seed)
-    table = tabulate(
-        register.records,
-        by={"nace": register.nace, "region": register.region},
-        value="turnover",
-        unit="firm_id",
-        holding="group_id",
-        largest=2,
-        contributions=True,
-        progress=progress,
-    )
-    results = [
-        suppress(
-            table,
-            PPercent(10) | MinimumFrequency(3),
-            attacker=Attacker(contributor=True),
-            name="turnover",
-            progress=progress,
-        ),
-        suppress(table["count"], MinimumFrequency(3), name="firms", progress=progress),
-    ]
-    words = words_in(language, "commands")
-    titles = {name: words[f"demo.{name}"] for name in ("turnover", "firms")}
-    formats = ("csv", "parquet", "xlsx", "html")
-    written = write(results, folder, formats, language=language, titles=titles, progress=progress)
-    return written, results
-
-
 #: The column of derived record keys.
 DERIVED = "record_key"
 
@@ -271,6 +222,12 @@ def _told_for(job: Job, table: TableJob) -> Generator[None]:
     try:
         yield
     except InputError as error:
+        missing = error.missing if isinstance(error, RecordError) else None
+        if missing is not None and table.said is not None:
+            line = table.said.line_of(missing)
+            raise type(error)(
+                f"{job.path.name}, line {line}, table {table.name!r}: {error}"
+            ) from error
         raise type(error)(f"{job.path.name}, table {table.name!r}: {error}") from error
 
 

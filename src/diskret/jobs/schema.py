@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -211,6 +211,10 @@ class Section:
             path = path[:-1]
         return self.lines.get(path, 1)
 
+    def line_of(self, word: str) -> int:
+        """The line of the first key or text below this section that is this word, else its own."""
+        return next((self.line(*path) for path in _paths(self.values, word)), self.line())
+
     def error(self, message: str, *below: str | int) -> JobError:
         """An error that names the line of a key below this section."""
         return JobError(f"{self.file}, line {self.line(*below)}: {message}")
@@ -272,6 +276,16 @@ def section_of(text: str, path: Path) -> Section:
             f"names too that have a blank, an umlaut or a bracket; paths with / ({error})"
         ) from error
     return Section(path, key_lines.key_lines(text), (), values)
+
+
+def _paths(values: Any, word: str) -> Iterator[key_lines.Path]:
+    """Where a word stands, as a key or as a text."""
+    listed = values.items() if isinstance(values, Mapping) else enumerate(values)
+    for key, value in listed:
+        if word in (key, value):
+            yield (key,)
+        elif isinstance(value, (Mapping, list)):
+            yield from ((key, *path) for path in _paths(value, word))
 
 
 def _in_a_file(kind: Kind) -> str:

@@ -46,7 +46,8 @@ def read_table(
         "cells"
     )
     needed = ("by",) if "noise" in section or given_status else ("by", "rules")
-    given = section.read(TableJob, required=needed, optional=_OWN, without=(*_OWN, "rule", "total"))
+    beside = (*_OWN, "rule", "total", "said")
+    given = section.read(TableJob, required=needed, optional=_OWN, without=beside)
     by, total = _by(section.section("by"), hierarchies)
     cells = _cells(section)
     _check_columns(section, by, records if cells is None else None)
@@ -73,6 +74,7 @@ def read_table(
         frozen=tuple(_frozen(cell, by) for cell in section.sections("frozen")),
         previous=_previous(section),
         noise=read_noise(section.section("noise"), section) if "noise" in section else None,
+        said=section,
     )
     if not FILE_STEM.fullmatch(table.name):
         raise section.error(

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.attack import Attacker
+from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import DataFile, PostgresTable, Source, source, to_arrow
 from diskret.io.columns import column
 from diskret.jobs.noise import NoiseJob
+from diskret.jobs.schema import Section
 from diskret.parameters import Choice, Number, Positive, Whole
 from diskret.population import EVERYBODY, Population
 from diskret.protect.tabulate import Marking
@@ -95,6 +98,12 @@ class HierarchyFile:
         if self.path.suffix.lower() != ".csv":
             return Hierarchy.read(self.path, self.total, self.lead, self.encoding)
         records = to_arrow(DataFile(self.path, encoding=_but_usual(self.encoding)))[0]
+        try:
+            return self._of(records)
+        except InputError as error:
+            raise type(error)(f"{self.path}: {error}") from error
+
+    def _of(self, records: pa.Table) -> Hierarchy:
         if self.levels:
             columns = {name: column(records, name) for name in self.levels}
             return Hierarchy.from_levels(columns, self.total)
@@ -160,6 +169,7 @@ class TableJob:
     previous: folder of last period's release, which holds a table of the same name.
     previous_discount: as in `diskret.suppress`.
     noise: how values are changed; None: cells are suppressed.
+    said: the section of the job file; None: there is none.
     """
 
     name: str
@@ -193,6 +203,7 @@ class TableJob:
     previous: Path | None = None
     previous_discount: Annotated[float, Number(low=0, below=100)] = 0
     noise: NoiseJob | None = None
+    said: Section | None = field(default=None, compare=False, repr=False)
 
     @property
     def search(self) -> tuple[str, float | None, int | None]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.keys.numbers import keyed_numbers
 from diskret.keys.secret import SecretKeys
+from diskret.texts.numbers import Count
 
 #: Modulus of record keys where nothing else is said.
 MODULUS = 2**32
@@ -200,7 +201,11 @@ def members_keys(
         raise InputError(f"{len(member_key):,} members have {len(place):,} parents; give one each")
     strange = int((member_key >= np.uint64(modulus)).sum())
     if strange:
-        raise InputError(f"{strange:,} record keys are not below {modulus:,}, their modulus")
+        number = Count(strange)
+        raise InputError(
+            f"{number} record {number:key is|keys are} not below {modulus:,}, "
+            f"{number:its|their} modulus"
+        )
     most = int(np.bincount(place).max(initial=0))
     # sums that leave 64 bits are rare and slow, never wrong
     wide = np.dtype(object) if most * (modulus - 1) >= 2**64 else np.dtype(np.uint64)
@@ -253,9 +258,10 @@ def _texts(ids: Any) -> pa.Array:
     missing = pc.fill_null(pc.equal(text, ""), True).to_numpy(zero_copy_only=False)
     if missing.any():
         rows = ", ".join(str(row + 1) for row in np.flatnonzero(missing)[:_EXAMPLES])
+        number = Count(missing.sum())
         raise InputError(
-            f"{int(missing.sum()):,} ids are missing (in row {rows}); record keys that are to stay "
-            "need an id for every unit"
+            f"{number} {number:id is|ids are} missing (in row {rows}); record keys that are to "
+            "stay need an id for every unit"
         )
     return text
 
@@ -263,9 +269,10 @@ def _texts(ids: Any) -> pa.Array:
 def _no_keys(values: pa.Array, digits: int) -> InputError:
     wrong = [row for row, value in enumerate(values.to_pylist(), 1) if not _is_key(value, digits)]
     shown = ", ".join(str(row) for row in wrong[:_EXAMPLES])  # not the keys: they are secret
+    number = Count(len(wrong))
     return InputError(
-        f"{len(wrong):,} record keys are no decimals of at least 0 and below 1 with at most "
-        f"{digits} digits (in row {shown}); write 0.25, not 0,25, and state digits="
+        f"{number} record {number:key is no decimal|keys are no decimals} of at least 0 and below "
+        f"1 with at most {digits} digits (in row {shown}); write 0.25, not 0,25, and state digits="
     )
 
 

@@ -63,6 +63,7 @@ from diskret.tables import (
     together,
 )
 from diskret.tables.ties import refuse_two_spellings
+from diskret.texts.numbers import Count
 
 #: Attacks results that were protected together beside all earlier tables tied to them.
 Again = Callable[[Sequence[Result], Sequence[Earlier]], None]
@@ -458,10 +459,11 @@ class Ledger:
 
 def _opened(cells: Sequence[BrokenCell]) -> str:
     examples = "; ".join(f"{cell.release}/{cell.table}: {cell.codes}" for cell in cells[:3])
+    number = Count(len(cells))
     return (
-        f"with this release the world can compute {len(cells):,} cells that earlier releases "
-        f"hide, exactly or too closely, e.g. {examples}; tables that need them hidden cannot be "
-        "protected any more"
+        f"with this release the world can compute {number} {number:cell|cells} that earlier "
+        f"releases hide, exactly or too closely, e.g. {examples}; tables that need "
+        f"{number:it|them} hidden cannot be protected any more"
     )
 
 

@@ -208,7 +208,7 @@ class JointAttack:
         ):
             own = news[start : start + table.value.size].reshape(table.shape)
             tables.append(_without(table, own))
-            half.append(np.full(int(own.sum()), table.rounding // 2))
+            half.append(np.full(int(own.sum()), table.half_unit))
         earlier = self.publication.tables[len(tables) :]
         chosen = np.flatnonzero(news)
         value, around = self.publication.value[chosen], np.concatenate(half)

@@ -26,6 +26,7 @@ from diskret.publish.contract import Protected
 from diskret.tables import NO_BOUND, NO_LEVELS, Earlier, Publication, Published
 from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 5
 
@@ -63,8 +64,9 @@ def attack_again(
             f"{cell.codes} in {cell.table}" + (f" of {cell.release}" if cell.release else "")
             for cell in worse[:_EXAMPLES]
         )
+        number = Count(len(worse))
         raise ProofError(
-            f"{len(worse):,} cells would no longer be protected beside what was published "
+            f"{number} {number:cell|cells} would no longer be protected beside what was published "
             f"earlier: {where}. Nothing was published; protect the tables again with ledger="
         )
 
@@ -78,10 +80,11 @@ def _check_insiders(
     """Refuse what contributors could tell beside tables that were not there when all was proven."""
     told = told_by_contributors(results, publication, earlier, progress)
     if told:
+        number = Count(len(told))
         raise ProofError(
-            f"contributors could tell {len(told):,} cells or sums too closely beside what "
-            "was published earlier. Nothing was published; protect the tables again with "
-            "ledger="
+            f"contributors could tell {number} {number:cell or sum|cells or sums} too closely "
+            "beside what was published earlier. Nothing was published; protect the tables again "
+            "with ledger="
         )
 
 
@@ -105,11 +108,12 @@ def _check_parts(publication: Publication, known: Set[tuple[object, ...]]) -> No
     before = _revealed(with_own_hidden(publication))
     new = [name for part, name in found.items() if part not in known and part not in before]
     if new:
+        number = Count(len(new))
         raise ProofError(
-            f"{len(new):,} cells that no table shows, parts of categories or what is left beside a "
-            "filter, could be computed beside what was published earlier, and nobody has judged "
-            f"them: {'; '.join(new[:_EXAMPLES])}. "
-            "Nothing was published; protect the tables again with ledger="
+            f"{number} {number:cell|cells} that no table shows, parts of categories or what is "
+            "left beside a filter, could be computed beside what was published earlier, and "
+            f"nobody has judged {number:it|them}: {'; '.join(new[:_EXAMPLES])}. Nothing was "
+            "published; protect the tables again with ledger="
         )
 
 
@@ -173,9 +177,10 @@ def check_changed(
     opened = [cell for cell in broken if not cell.already]
     if opened:
         examples = "; ".join(f"{c.release}/{c.table}: {c.codes}" for c in opened[:_FEW])
+        number = Count(len(opened))
         raise ProofError(
-            f"with these values {len(opened):,} cells that earlier releases hide could be computed "
-            f"exactly or too closely ({examples}); nothing was written"
+            f"with these values {number} {number:cell|cells} that earlier releases hide could be "
+            f"computed exactly or too closely ({examples}); nothing was written"
         )
 
 
@@ -243,8 +248,9 @@ def check_noise_stays_unknown(results: Sequence[Protected], earlier: Sequence[Ea
             told = shown & (plain != 0)  # 0 has no noise
             if told.any():
                 cells = describe_some(new.dimensions, first[told], _FEW)
+                number = Count(told.sum())
                 raise InputError(
-                    f"{int(told.sum()):,} of {len(first):,} cells of {result.name!r} were "
+                    f"{number} of {len(first):,} cells of {result.name!r} {number:was|were} "
                     f"published in release {one.release!r} ({cells}), here as they are and there "
                     "with noise, or the other way round: both together show the noise itself. "
                     "Publish all of it by the same method, or give new data another vintage="
@@ -264,10 +270,12 @@ def _check_same(result: Protected, earlier: Earlier) -> None:
         known = (np.abs(mine[first]) < NO_BOUND) & (np.abs(theirs[second]) < NO_BOUND)
         differ |= known & (mine[first] != theirs[second])
     if differ.any():
+        number = Count(differ.sum())
         raise InputError(
-            f"{int(differ.sum()):,} of {len(first):,} cells of {result.name!r} were published in "
-            f"release {earlier.release!r} with other noise. Two values for one cell tell more than "
-            "one: use the same method, parameters and keys, or give new data another vintage="
+            f"{number} of {len(first):,} cells of {result.name!r} {number:was|were} published in "
+            f"release {earlier.release!r} with other noise. Two values for one cell tell more "
+            "than one: use the same method, parameters and keys, or give new data another "
+            "vintage="
         )
 
 

@@ -35,6 +35,7 @@ from diskret.publish.verify.internal import OfficeCells, check_fingerprint
 from diskret.tables import NO_BOUND, NO_LEVELS, Earlier, MeasureSum, Published, Table
 from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.difference import matched, transposed
+from diskret.texts.numbers import Count
 
 #: What is joined to the measure for the first values, and for what was corrected of them.
 _FIRST, _CORRECTION = " (first delivery)", " (correction)"
@@ -318,9 +319,10 @@ def _auxiliary(
 
 def _check_alike(now: Published, before: Published) -> None:
     if now.decimals != before.decimals:
+        number = Count(now.decimals)
         raise InputError(
-            f"table {now.name!r} has {now.decimals} decimals, in the first delivery it had "
-            f"{before.decimals}; publish a revision with the same decimals"
+            f"table {now.name!r} has {number} {number:decimal|decimals}, in the first delivery it "
+            f"had {before.decimals}; publish a revision with the same decimals"
         )
     for one, other in zip(now.dimensions, before.dimensions, strict=True):
         if _parents(one.hierarchy) != _parents(other.hierarchy):

@@ -19,6 +19,7 @@ from diskret.hierarchy.codes import some
 from diskret.hierarchy.number_classes import number_text
 from diskret.io import Coded
 from diskret.parameters import reading
+from diskret.texts.numbers import Count
 
 #: What remains of a date.
 Period = Literal["month", "quarter", "year", "age"]
@@ -112,9 +113,10 @@ def above(column: Coded, tree: Hierarchy, level: int) -> list[str]:
     known = texts(column.categories)
     unknown = [repr(code) for code in known if code not in tree.position]
     if unknown:
+        number = Count(len(unknown))
         raise InputError(
-            f"{len(unknown):,} of {len(known):,} values of {column.name!r} are not in the tree "
-            f"({some(unknown)}); add them to it, or recode them first"
+            f"{number} of {len(known):,} values of {column.name!r} {number:is|are} not in the "
+            f"tree ({some(unknown)}); add them to it, or recode them first"
         )
     found: list[str] = []
     for code in known:

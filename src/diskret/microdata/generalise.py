@@ -17,6 +17,7 @@ from diskret.microdata.loss import Loss, Measure, Metric, measure
 from diskret.parameters import Probability, Whole, reading
 from diskret.progress import Progress, silent
 from diskret.risk import Keys
+from diskret.texts.numbers import Count
 
 #: Which classes of a node satisfy something beyond their size, ``(c,)``.
 Criterion = Callable[[Node], NDArray[np.bool_]]
@@ -251,7 +252,8 @@ def _impossible(search: _Search) -> ProtectionError:
         )
     stay = f" (no levels were given for {', '.join(map(repr, fixed))})" if fixed else ""
     return ProtectionError(
-        f"even on the coarsest levels {small:,} of {search.lattice.keys.n:,} records are in "
-        f"classes of fewer than {search.k}{stay}; give levels for more keys, allow suppression= of "
-        f"{small / search.lattice.keys.n:.2%} of the records, or ask for a smaller k"
+        f"even on the coarsest levels {small:,} of {search.lattice.keys.n:,} records "
+        f"{Count(small):is|are} in classes of fewer than {search.k}{stay}; give levels for more "
+        f"keys, allow suppression= of {small / search.lattice.keys.n:.2%} of the records, or ask "
+        "for a smaller k"
     )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.risk.products import product
 from diskret.risk.robust import robust_scatter
+from diskret.texts.numbers import Count
 
 Numbers = NDArray[np.float64]
 
@@ -101,8 +102,9 @@ def correlated(
     """
     complete = values[~np.isnan(values).any(axis=1)]
     if len(complete) < 2:
+        number = Count(len(complete))
         raise InputError(
-            f"{len(complete)} of {len(values):,} records are complete, and covariances need 2"
+            f"{number} of {len(values):,} records {number:is|are} complete, and covariances need 2"
         )
     mean = complete.mean(axis=0)
     _, factor = _spread(complete - mean)
@@ -150,8 +152,9 @@ def restricted(values: Numbers, share: float, rng: np.random.Generator) -> Numbe
     centred = values - mean
     basis, factor = _spread(centred)
     if len(values) < 2 * len(factor) + 2:
+        number = Count(len(values))
         raise InputError(
-            f"{len(values):,} complete records are too few to keep the covariances of "
+            f"{number} complete {number:record is|records are} too few to keep the covariances of "
             f"{len(factor)} variables; noise that is independent of them needs "
             f"{2 * len(factor) + 2}"
         )
@@ -196,7 +199,8 @@ def romm(values: Numbers, share: float, rng: np.random.Generator) -> Numbers:
     n, p = values.shape
     if n < 3 or n == 4:
         raise InputError(
-            f"{n} complete records cannot be turned so that each of them changes; 3, 5 or more can"
+            f"{n} complete {Count(n):record|records} cannot be turned so that each of them "
+            "changes; 3, 5 or more can"
         )
     order = rng.permutation(n)
     whole, tail = _odd_blocks(n)
@@ -242,8 +246,9 @@ def outliers(values: Numbers, quantile: float = 0.975) -> NDArray[np.bool_]:
     missing = np.isnan(values)
     complete = ~missing.any(axis=1)
     if complete.sum() < 2:
+        number = Count(complete.sum())
         raise InputError(
-            f"{complete.sum()} of {len(values):,} records are complete, and distances need 2"
+            f"{number} of {len(values):,} records {number:is|are} complete, and distances need 2"
         )
     scatter = robust_scatter(values[complete])
     found = np.zeros(len(values), dtype=np.bool_)

@@ -19,6 +19,7 @@ from diskret.errors import InputError
 from diskret.hierarchy.number_classes import interval_labels, number_text
 from diskret.io.categories import ascending, places
 from diskret.parameters import Positive, Whole, reading
+from diskret.texts.numbers import Count
 
 #: How classes are chosen from the values: of equal width, of equal width on a logarithmic
 #: scale, or with equal numbers of records.
@@ -93,10 +94,11 @@ def classed(
     outside = found[((at < 0) | (at >= len(labels))) & ~np.isnan(found)]
     if len(outside):
         shown = ", ".join(number_text(v) for v in np.unique(outside)[:5])
+        number = Count(len(outside))
         raise InputError(
-            f"{len(outside):,} values of {name!r} lie outside the classes ({shown}); a class "
-            f"{'without its lower' if right else 'without its upper'} break: add breaks, or let "
-            "the ends be open (-inf, inf)"
+            f"{number} {number:value|values} of {name!r} {number:lies|lie} outside the classes "
+            f"({shown}); a class {'without its lower' if right else 'without its upper'} break: "
+            "add breaks, or let the ends be open (-inf, inf)"
         )
     names = pa.array(labels, pa.string())
     return pa.chunked_array([names.take(pa.array(at, mask=np.isnan(found)))])
@@ -150,9 +152,11 @@ def chosen_breaks(
     shares = np.arange(1, classes) / classes
     if method == "equal_log":
         if given[0] <= 0:
+            number = Count((given <= 0).sum())
             raise InputError(
-                f"{int((given <= 0).sum()):,} values of {name!r} are not above 0, so they have no "
-                "place on a logarithmic scale; use 'equal_width' or 'equal_number', or breaks="
+                f"{number} {number:value|values} of {name!r} {number:is|are} not above 0, so "
+                f"{number:it has|they have} no place on a logarithmic scale; use 'equal_width' or "
+                "'equal_number', or breaks="
             )
         inner = given[0] * (given[-1] / given[0]) ** shares
         neat = [_neat(b, b) for b in inner.tolist()]

@@ -19,6 +19,7 @@ from diskret.io.columns import column, some
 from diskret.microdata.transition_figures import PramEstimate, estimate_counts
 from diskret.microdata.transitions import TransitionMatrix
 from diskret.risk import classes
+from diskret.texts.numbers import Count
 
 #: Up to so many cells a table is estimated.
 _MOST_CELLS = 10_000_000
@@ -151,5 +152,6 @@ def _weights(table: pa.Table, name: str) -> NDArray[np.float64]:
     except pa.ArrowInvalid as error:
         raise InputError(f"the weights in {name!r} are not numbers ({error})") from None
     if not np.isfinite(found).all():
-        raise InputError(f"{(~np.isfinite(found)).sum():,} weights in {name!r} are missing")
+        number = Count((~np.isfinite(found)).sum())
+        raise InputError(f"{number} {number:weight|weights} in {name!r} {number:is|are} missing")
     return found

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.microdata.noise import exact_draws
+from diskret.texts.numbers import Count
 
 Numbers = NDArray[np.float64]
 
@@ -167,8 +168,9 @@ def placed(values: Numbers, scores: Numbers) -> NDArray[np.intp]:
 def _complete(values: Numbers) -> Numbers:
     found = values[~np.isnan(values).any(axis=1)]
     if len(found) < 2:
+        number = Count(len(found))
         raise InputError(
-            f"{len(found)} of {len(values):,} records are complete, and correlations need 2"
+            f"{number} of {len(values):,} records {number:is|are} complete, and correlations need 2"
         )
     return found
 

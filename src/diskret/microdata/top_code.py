@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.risk.keys import sums
 from diskret.risk.robust import robust_scatter
+from diskret.texts.numbers import Count
 
 Numbers = NDArray[np.float64]
 #: What extreme values are replaced by.
@@ -138,9 +139,10 @@ def pulled_in(values: Numbers, quantile: float = 0.975) -> tuple[Numbers, NDArra
 
     there = ~np.isnan(values).any(axis=1)
     if there.sum() < 2:
+        number = Count(there.sum())
         raise InputError(
-            f"{int(there.sum())} records have all {values.shape[1]} values, and at least 2 are "
-            "needed; leave out variables with many missing values"
+            f"{number} {number:record has|records have} all {values.shape[1]} values, and at "
+            "least 2 are needed; leave out variables with many missing values"
         )
     found = robust_scatter(values[there])
     limit = float(np.sqrt(chdtri(max(found.rank, 1), 1 - quantile)))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import coded, to_arrow
 from diskret.io.columns import column
+from diskret.texts.numbers import Count
 
 
 def written(categories: Sequence[Hashable], probabilities: NDArray[np.float64]) -> pa.Table:
@@ -45,9 +46,10 @@ def read(frame: Any) -> tuple[list[Hashable], NDArray[np.float64]]:
     pairs = [(at[one], at[other]) for one, other in zip(original, published, strict=True)]
     if len(set(pairs)) < len(pairs):
         twice = next(place for place, pair in enumerate(pairs) if pair in pairs[:place])
+        number = Count(len(pairs) - len(set(pairs)))
         raise InputError(
-            f"the transition from {original[twice]!r} to {published[twice]!r} is there twice "
-            f"(row {twice + 1}); {len(pairs) - len(set(pairs)):,} rows are too many"
+            f"the transition from {original[twice]!r} to {published[twice]!r} is there twice (row "
+            f"{twice + 1}); {number} {number:row is|rows are} too many"
         )
     made = np.zeros((len(categories), len(categories)))
     if pairs:
@@ -67,9 +69,10 @@ def _values(table: pa.Table, end: str) -> list[Hashable]:
 def _present(table: pa.Table, name: str) -> list[Hashable]:
     found = coded(column(table, name), name)
     if (found.codes < 0).any():
+        number = Count((found.codes < 0).sum())
         raise InputError(
-            f"{(found.codes < 0).sum():,} values in {name!r} are missing; missing values of a "
-            "variable are not changed, so they have no place in its matrix"
+            f"{number} {number:value|values} in {name!r} {number:is|are} missing; missing values "
+            "of a variable are not changed, so they have no place in its matrix"
         )
     values = found.categories.to_pylist()
     return [values[code] for code in found.codes.tolist()]

@@ -25,6 +25,7 @@ from diskret.microdata.transition_figures import (
 )
 from diskret.microdata.transition_programme import Band, Forbidden, admissible, category
 from diskret.parameters import Probability, reading
+from diskret.texts.numbers import Count
 
 #: So far a row may be from a sum of 1.
 _NEAR = 1e-9
@@ -315,9 +316,10 @@ def spread(
 def _frequencies(given: ArrayLike, categories: tuple[Hashable, ...]) -> NDArray[np.float64]:
     counts = np.asarray(given, dtype=np.float64)
     if counts.shape != (len(categories),):
+        number = Count(len(categories))
         raise InputError(
-            f"there are {len(categories)} categories, but frequencies of shape {counts.shape}; "
-            "give one for each category, in the order of categories"
+            f"there are {number} {number:category|categories}, but frequencies of shape "
+            f"{counts.shape}; give one for each category, in the order of categories"
         )
     wrong = np.flatnonzero(~(np.isfinite(counts) & (counts >= 0)))
     if len(wrong):
@@ -348,8 +350,9 @@ def _check(categories: tuple[Hashable, ...], probabilities: NDArray[np.float64])
     off = np.flatnonzero(np.abs(sums - 1) > _NEAR)
     if len(off):
         first = off[0]
+        number = Count(len(off))
         raise InputError(
-            f"{len(off)} of {size} rows of the matrix do not sum up to 1 (first that of "
-            f"{categories[first]!r}: {sums[first]:.12g}); divide rounded probabilities by the "
+            f"{number} of {size} rows of the matrix {number:does|do} not sum up to 1 (first that "
+            f"of {categories[first]!r}: {sums[first]:.12g}); divide rounded probabilities by the "
             "sum of their row"
         )

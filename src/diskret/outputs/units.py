@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.texts.numbers import Count
 
 
 def units_of(unit: Any, rows: Any, number: int) -> NDArray[np.int32] | None:
@@ -43,7 +44,8 @@ def units_of(unit: Any, rows: Any, number: int) -> NDArray[np.int32] | None:
     if numbers is None:
         numbers = pd.factorize(whose, use_na_sentinel=False)[0].astype(np.int32)
     if len(numbers) != number:
-        raise InputError(f"unit= has {len(numbers)} values, the result {number} records")
+        many = Count(len(numbers))
+        raise InputError(f"unit= has {many} {many:value|values}, the result {number} records")
     return None if int(numbers.max(initial=-1)) + 1 == number else numbers  # each has one record
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from diskret.errors import JobError
 from diskret.io import DataFile, to_arrow
+from diskret.texts.numbers import Count
 
 _DELIMITERS = (",", ";", "\t", "|")
 
@@ -85,9 +86,10 @@ def read_csv(path: Path) -> Rows:
                 _check_names(path.name, begins, columns)
             elif any(cells):
                 if len(cells) != len(columns):
+                    number = Count(len(cells))
                     raise JobError(
-                        f"{path.name}, line {begins}: has {len(cells)} fields, and the first line "
-                        f"names {len(columns)} columns; correct the line"
+                        f"{path.name}, line {begins}: has {number} {number:field|fields}, and the "
+                        f"first line names {len(columns)} columns; correct the line"
                     )
                 values.append(cells)
                 lines.append(begins)

@@ -13,6 +13,7 @@ from diskret.errors import JobError
 from diskret.hierarchy import Hierarchy
 from diskret.plan.values import Axis, Breakdown, Note, PlannedTable, leaf_bits
 from diskret.texts import Statement
+from diskret.texts.numbers import Count
 
 _SHOWN = 5
 
@@ -185,10 +186,11 @@ def _check_recorded(axis: Axis, name: str, tree: Hierarchy) -> None:
     recorded = axis.recorded or frozenset()
     unknown = sorted(code for code in recorded if code not in tree.position)
     if unknown:
+        number = Count(len(unknown))
         raise JobError(
-            f"the column {axis.column!r} of the records holds {len(unknown)} codes that the tree "
-            f"{name!r} does not have: {', '.join(unknown[:_SHOWN])}; add them to the tree, or name "
-            "the column whose codes it has"
+            f"the column {axis.column!r} of the records holds {number} {number:code|codes} that "
+            f"the tree {name!r} does not have: {', '.join(unknown[:_SHOWN])}; add "
+            f"{number:it|them} to the tree, or name the column whose codes it has"
         )
     for code in sorted(recorded):
         at = tree.position[code]
@@ -207,8 +209,9 @@ def _check_deep(axis: Axis, breakdown: Breakdown, tree: Hierarchy, given: Hierar
     fine = sorted(code for code in breakdown.codes if code not in tree.position)
     fine = [code for code in fine if code in given.position]
     if fine:
+        number = Count(len(fine))
         raise JobError(
-            f"{len(fine)} codes of {axis.name!r} are asked for that are finer than those in the "
-            f"column {axis.column!r} of the records: {', '.join(fine[:_SHOWN])}; name a column "
-            "with finer codes"
+            f"{number} {number:code|codes} of {axis.name!r} {number:is|are} asked for that "
+            f"{number:is|are} finer than those in the column {axis.column!r} of the records: "
+            f"{', '.join(fine[:_SHOWN])}; name a column with finer codes"
         )

@@ -24,6 +24,7 @@ from diskret.system import System, joint_system
 from diskret.tables import Noise, Table
 from diskret.tables.from_cells import describe_some
 from diskret.tables.perturbed import published_with
+from diskret.texts.numbers import Count
 
 #: ``"value"``, ``"relative"``, or the price of moving each cell by one unit.
 MovingCost = Literal["value", "relative"] | Callable[[Table], NDArray[np.float64]]
@@ -190,9 +191,12 @@ def _movable(
     clash = np.flatnonzero(found.unsafe.ravel() & fixed)
     if len(clash):
         examples = describe_some(table.dimensions, clash)
+        number = Count(len(clash))
         raise InputError(
-            f"{len(clash):,} sensitive cells are empty or have to keep their values: {examples}. "
-            "Adjustment cannot move them: release them, or suppress cells instead"
+            f"{number} sensitive {number:cell is|cells are} empty or "
+            f"{number:has to keep its value|have to keep their values}: {examples}. "
+            f"Adjustment cannot move {number:it: release it|them: release them}, or suppress cells "
+            "instead"
         )
     needs = requirements(table, found, Attacker())
     # rounded down: what is allowed is not exceeded, but for the one unit that always is

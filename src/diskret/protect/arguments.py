@@ -17,6 +17,7 @@ from diskret.rules.unions import rules_for_unions
 from diskret.rules.varying import for_tables
 from diskret.tables import Table
 from diskret.tables.cells import check_reserved
+from diskret.texts.numbers import Count
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +151,9 @@ def for_each(option: Any, tables: Sequence[Table], what: str) -> list[Any]:
     if not isinstance(option, list | tuple):
         return [option] * len(tables)
     if len(option) != len(tables):
+        number = Count(len(option))
         raise InputError(
-            f"{what}= has {len(option)} entries for {len(tables)} tables; give one for each"
+            f"{what}= has {number} {number:entry|entries} for {len(tables)} tables; give one "
+            "for each"
         )
     return list(option)

@@ -13,6 +13,7 @@ from diskret.errors import InputError, ProtectionError
 from diskret.rules import Sensitivity
 from diskret.tables import Table
 from diskret.tables.dimension import describe
+from diskret.texts.numbers import Count
 
 #: Records up to which `tabulate` lists the contributions of units by itself.
 LISTED = 5_000_000
@@ -75,10 +76,11 @@ def check_bounds(
             f"{_known(table, i, low, high)}, but is {_amount(table, int(value[i]))}"
             for i in wrong[:_EXAMPLES].tolist()
         )
+        number = Count(len(wrong))
         raise InputError(
-            f"the attacker's bounds exclude the true value of {len(wrong):,} cells of "
-            f"{name!r}: {shown}. Correct the bounds, or let those that are wrong not "
-            "count: Attacker(..., mistaken='drop')"
+            f"the attacker's bounds exclude the true value of {number} {number:cell|cells} of "
+            f"{name!r}: {shown}. Correct the bounds, or let those that are wrong not count: "
+            "Attacker(..., mistaken='drop')"
         )
     cell = requirements.cell
     down, up = value[cell] - low[cell], high[cell] - value[cell]
@@ -95,11 +97,12 @@ def check_bounds(
                 strict=False,
             )
         )
+        number = Count(short.sum())
         raise ProtectionError(
-            f"{int(short.sum()):,} unsafe cells of {name!r} cannot be protected "
-            "against this attacker, whose bounds alone are closer than the rule allows: "
-            f"{shown}. Assume that the attacker knows less, combine categories, or set the cells "
-            "to safe with a reason"
+            f"{number} unsafe {number:cell|cells} of {name!r} cannot be protected against this "
+            f"attacker, whose bounds alone are closer than the rule allows: {shown}. Assume that "
+            f"the attacker knows less, combine categories, or set the {number:cell|cells} to safe "
+            "with a reason"
         )
 
 

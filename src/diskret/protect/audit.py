@@ -24,6 +24,7 @@ from diskret.progress import Progress, silent
 from diskret.tables import Dimension, Published
 from diskret.tables.dimension import check_by, said_totals
 from diskret.tables.from_cells import check_multiples, describe, describe_some, halved, locate
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 5
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?|[+-]?\.\d+")
@@ -115,12 +116,13 @@ def audit(
         published = _read(cells, by, said, value, set(suppressed), frequency, rounding, signed)
     examination = examine(published, Attacker(), progress=progress)
     # what is published in thousands is as good as known once it is known to a thousand
-    known = published.rounding if published.rounding > 1 else 0
-    exact = examination.upper - examination.lower <= known
+    apart = published.rounding if published.rounding > 1 else 0
+    exact = examination.upper - examination.lower <= apart
     hidden = len(examination.cell)
+    size, known = Count(published.value.size), Count(exact.sum())
     lines = [
-        f"{published.value.size:,} cells, {hidden:,} suppressed",
-        f"{int(exact.sum()):,} suppressed cells can be recomputed exactly",
+        f"{size} {size:cell|cells}, {hidden:,} suppressed",
+        f"{known} suppressed {known:cell|cells} can be recomputed exactly",
     ]
     for i in np.flatnonzero(exact)[:_EXAMPLES]:
         middle = (examination.lower[i] + examination.upper[i]) / 2
@@ -128,9 +130,10 @@ def audit(
         where = describe(published.dimensions, int(examination.cell[i]))
         lines.append(f"  {where}: {number:,.{published.decimals}f}")
     if examination.outer:
+        outer = Count(examination.outer)
         lines.append(
-            f"{examination.outer:,} intervals are outer bounds: the true ones may be narrower, and "
-            "more cells may be recomputable"
+            f"{outer} {outer:interval is an outer bound|intervals are outer bounds}: the true "
+            f"{outer:one|ones} may be narrower, and more cells may be recomputable"
         )
     return AuditReport(
         published=published,
@@ -217,10 +220,12 @@ def _check_complete(dimensions: tuple[Dimension, ...], at: NDArray[np.int64]) ->
     missing = np.setdiff1d(np.arange(size), at)
     if len(missing):
         shown = describe_some(dimensions, missing)
+        number = Count(len(missing))
         raise RecordError(
             lambda _: (
-                f"{len(missing):,} cells are not in the table: {shown}. A cell that is not shown "
-                "is neither published nor suppressed; add a row for each, with a symbol if it is "
-                "hidden, or say the code of the totals if they are there under another: total="
+                f"{number} {number:cell is|cells are} not in the table: {shown}. A cell that is "
+                "not shown is neither published nor suppressed; add a row for each, with a symbol "
+                "if it is hidden, or say the code of the totals if they are there under another: "
+                "total="
             )
         )

@@ -106,7 +106,10 @@ def with_values(
             with naming(one):
                 _values(tables, sums, [one])
         raise InputError(f"earlier releases contradict the new tables: {error}") from error
-    made = (as_table(e.published, value) for e, value in zip(earlier, values, strict=True))
+    made = (
+        replace(as_table(e.published, value), asked=e.asked)
+        for e, value in zip(earlier, values, strict=True)
+    )
     return EarlierTables(tuple(earlier), tuple(made))
 
 
@@ -173,7 +176,7 @@ def _as_intervals(published: Published) -> Published:
     """Rounded values as hidden ones with an interval."""
     if published.rounding == 1:
         return published
-    half, shown = published.rounding // 2, ~published.suppressed
+    half, shown = published.half_unit, ~published.suppressed
     low, high = published.value - half, published.value + half
     if published.lower is not None and published.upper is not None:
         low, high = np.where(shown, low, published.lower), np.where(shown, high, published.upper)

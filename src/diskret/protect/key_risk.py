@@ -34,6 +34,7 @@ from diskret.protect.key_risk_households import HouseholdFigures, given, househo
 from diskret.protect.tabulate import engine_of
 from diskret.risk import Compat, individual_risk
 from diskret.risk.frequencies import agreeing
+from diskret.texts.numbers import Count
 
 _FIGURES = ("sample_frequency", "population_frequency", "risk")
 _BLOCK = 1_000_000
@@ -421,9 +422,11 @@ def write_records(
             writer.write_table(table)
             progress("write records", done := done + len(block), total)
         if done != total:
+            number = Count(done)
             raise InputError(
-                f"there are {done:,} records now, and {total:,} were counted; they have changed in "
-                "the meantime: count them again"
+                f"there {number:is|are} {number} {number:record|records} now, and {total:,} "
+                f"{Count(total):was|were} counted; they have changed in the meantime: count them "
+                "again"
             )
 
 

@@ -19,6 +19,7 @@ from diskret.io.columns import code_text, column
 from diskret.io.from_json import anything, check_form, read_json
 from diskret.io.placed import placed
 from diskret.tables import Publication, Published, Table
+from diskret.texts.numbers import Count
 
 _SUFFIX = ".certificate.json"
 
@@ -120,8 +121,9 @@ def _of_frame(table: Table, rows: pa.Table) -> NDArray[np.bool_]:
     doubled = len(found) - len(np.unique(found))
     if doubled:
         raise InputError(
-            f"previous=: {doubled:,} rows name a cell of {', '.join(names)} that an earlier row "
-            "names; give one row for each suppressed cell, and no further variable"
+            f"previous=: {doubled:,} {Count(doubled):row names|rows name} a cell of "
+            f"{', '.join(names)} that an earlier row names; give one row for each suppressed "
+            "cell, and no further variable"
         )
     mask = np.zeros(table.shape, dtype=bool)
     mask.ravel()[found] = True

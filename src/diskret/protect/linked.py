@@ -17,6 +17,7 @@ from diskret.tables.meanings import common_cells
 from diskret.tables.measures_that_follow import refuse_undeclared_sums
 from diskret.tables.one_measure import refuse_one_measure_twice, remembered, valued
 from diskret.tables.ties import refuse_two_spellings, tied_groups, tied_pairs
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.publish.contract import Protected
@@ -90,8 +91,9 @@ def default_names(tables: Sequence[Table], names: Sequence[str | None] | None) -
     else:
         given = list(names) if not isinstance(names, str) else [names]
     if len(given) != len(tables):
+        many = Count(len(given))
         raise InputError(
-            f"name= has {len(given)} entries for {len(tables)} tables; give one for each"
+            f"name= has {many} {many:entry|entries} for {len(tables)} tables; give one for each"
         )
     found = [name or table.measure.name for name, table in zip(given, tables, strict=True)]
     twice = sorted({name for name in found if found.count(name) > 1})
@@ -209,8 +211,9 @@ def check_sums_of_zero_counts(counts: Published, zero: NDArray[np.bool_], sums: 
     told = none & ~sums.suppressed.ravel()[second] & (sums.value.ravel()[second] != 0)
     if told.any():
         cells = describe_some(counts.dimensions, first[told], _EXAMPLES)
+        number = Count(told.sum())
         raise InputError(
-            f"{int(told.sum()):,} cells have a count of 0 in {counts.name!r} and a sum in "
+            f"{number} {number:cell has|cells have} a count of 0 in {counts.name!r} and a sum in "
             f"{sums.name!r} ({cells}), which tells that somebody is there. Give the noise of the "
             "sums the perturbation table of the counts, counts=: they are then 0 as well"
         )
@@ -223,9 +226,10 @@ def _check_values(one: Published, other: Published) -> None:
     differ = shown & (one.value.ravel()[first] != other.value.ravel()[second])
     if differ.any() or (len(first) and one.decimals != other.decimals):
         cells = describe_some(one.dimensions, first[differ], _EXAMPLES)
+        number = Count(len(first))
         raise InputError(
-            f"{one.name!r} and {other.name!r} have {len(first):,} cells in common and show "
-            f"different values for {int(differ.sum()):,} of them ({cells}). Whoever compares them "
-            "learns more than from either; change both together in one call, or by a method that "
-            "always changes a cell in the same way"
+            f"{one.name!r} and {other.name!r} have {number} {number:cell|cells} in common and "
+            f"show different values for {int(differ.sum()):,} of them ({cells}). Whoever compares "
+            "them learns more than from either; change both together in one call, or by a method "
+            "that always changes a cell in the same way"
         )

@@ -11,6 +11,7 @@ from diskret.errors import InputError
 from diskret.parameters import reading
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.tables import Perturbed
+from diskret.texts.numbers import Count
 
 _FAMILIES = ("cell_key", "invariant")
 
@@ -56,9 +57,10 @@ def make_additive(result: PerturbedResult, *, method: AdditiveMethod = "least") 
         )
     before = result.published
     if before.suppressed.any():
+        number = Count(before.suppressed.sum())
         raise InputError(
-            f"{int(before.suppressed.sum()):,} cells are withheld, so totals cannot be the sums of "
-            "what is shown; make the table additive without a threshold"
+            f"{number} {number:cell is|cells are} withheld, so totals cannot be the sums of what "
+            "is shown; make the table additive without a threshold"
         )
     unit = before.rounding  # weighted counts may be shown in hundreds, say, and stay so
     fit = fitted(before.dimensions, before.value // unit, method, nonnegative=before.nonnegative)

@@ -29,6 +29,7 @@ from diskret.tables import Noise, Published, Table
 from diskret.tables.dimension import describe_some
 from diskret.tables.named import named_cells, named_keys
 from diskret.tables.perturbed import published_with
+from diskret.texts.numbers import Count
 
 
 @reading
@@ -300,9 +301,11 @@ def _with_keys(
     missing = np.flatnonzero(~there & ~table.empty)
     if len(missing):
         shown = describe_some(table.dimensions, missing)
+        number = Count(len(missing))
         raise InputError(
-            f"{len(missing):,} cells with records have no key in cell_keys=: {shown}. Every cell "
-            "needs one, totals too: the sum of the record keys of all its units"
+            f"{number} {number:cell|cells} with records {number:has|have} no key in cell_keys=: "
+            f"{shown}. Every cell needs one, totals too: the sum of the record keys of all its "
+            "units"
         )
     return replace(table, key_sum=key, key_modulus=modulus)
 

@@ -27,6 +27,7 @@ from diskret.tables import NO_BOUND, Dimension, Earlier, MeasureSum, Published, 
 from diskret.tables.from_cells import describe, describe_some
 from diskret.tables.meanings import cells_left_out
 from diskret.tables.named import named_cells
+from diskret.texts.numbers import Count
 
 Cost = str | Callable[[Table], NDArray[np.float64]]
 
@@ -199,10 +200,11 @@ def _check_known(
             f"{to_protect[i].name}: {codes} (release {release.release!r}, "
             f"table {release.published.name!r})"
         )
+    number = Count(len(known))
     raise ProtectionError(
-        f"{len(known):,} unsafe cells were published before: {'; '.join(shown)}. Hiding them now "
-        "protects nobody. Set them to safe with dk.rules.Apriori, with the reason that they are "
-        "public"
+        f"{number} unsafe {number:cell was|cells were} published before: {'; '.join(shown)}. "
+        f"Hiding {number:it|them} now protects nobody. Set {number:it|them} to safe with "
+        f"dk.rules.Apriori, with the reason that {number:it is|they are} public"
     )
 
 
@@ -302,10 +304,11 @@ def _check_frozen(table: Table, sensitivity: Sensitivity, stays: NDArray[np.bool
     clash = np.flatnonzero(sensitivity.unsafe & stays)
     if len(clash):
         shown = describe_some(table.dimensions, clash)
+        number = Count(len(clash))
         raise ProtectionError(
-            f"{len(clash):,} unsafe cells are to stay published: {shown}. Take them out of "
-            "frozen= or the a priori list, or set them to safe there, with the units' consent "
-            "or another reason"
+            f"{number} unsafe {number:cell is|cells are} to stay published: {shown}. Take "
+            f"{number:it|them} out of frozen= or the a priori list, or set {number:it|them} to "
+            "safe there, with the units' consent or another reason"
         )
 
 

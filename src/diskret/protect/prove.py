@@ -39,6 +39,7 @@ from diskret.protect.revealed_sums import (
 )
 from diskret.suppression import Pattern, Problem, propose
 from diskret.tables import Earlier, Publication
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.attack import InsidersWithstood, Open, Withstood
@@ -260,9 +261,10 @@ def _proven(
                     cells = np.array(sum((a + b for a, b in failing), []), dtype=np.int64)
                     pattern = everything_around(problem, pattern, cells)
                     if np.array_equal(before, pattern.suppressed):
+                        number = Count(len(failing))
                         raise ProofError(
-                            f"{len(failing):,} cells or sums can be narrowed down too far by "
-                            "contributors even if all is hidden that may be: "
+                            f"{number} {number:cell or sum|cells or sums} can be narrowed down "
+                            "too far by contributors even if all is hidden that may be: "
                             f"{_named(published, failing)}. Nothing was published; combine "
                             "categories, publish without one of the tables, or assume less "
                             "knowledge of the attacker"
@@ -358,16 +360,19 @@ def _judged(
         return None, None, None
     found = parts(published)
     if len(found.sums):
+        number = Count(len(found.sums))
         raise ProofError(
-            f"{len(found.sums):,} unsafe parts of categories, or rests beside filters or other "
-            f"variables, are revealed by subtraction: {found.named}. Nothing was published"
+            f"{number} unsafe {number:part of a category or rest|parts of categories or rests} "
+            f"beside filters or other variables {number:is|are} revealed by subtraction: "
+            f"{found.named}. Nothing was published"
         )
     if found.rests is not None and found.rests.unjudged:
+        number = Count(found.rests.unjudged)
         warnings.warn(
-            f"{found.rests.unjudged:,} differences between cells and the same cells of a filter "
-            "can be computed, and who contributes to them is not known well enough: nothing "
-            "is claimed of what is left beside these filters. Tabulate the records with unit= and "
-            "contributions=True, or publish without one of the tables",
+            f"{number} {number:difference|differences} between cells and the same cells of a "
+            f"filter can be computed, and who contributes to {number:it|them} is not known well "
+            "enough: nothing is claimed of what is left beside these filters. Tabulate the "
+            "records with unit= and contributions=True, or publish without one of the tables",
             stacklevel=2,
         )
     if found.alone:

@@ -34,6 +34,7 @@ from diskret.tables.add_up import leaf_mask
 from diskret.tables.dimension import describe_some
 from diskret.tables.from_cells import scaled_unit
 from diskret.tables.perturbed import published_with
+from diskret.texts.numbers import Count
 
 Rounding = Literal["deterministic", "random", "controlled", "small_counts"]
 #: Tables of more cells are attacked only where a rule asks for it.
@@ -168,6 +169,7 @@ def round_table(
     tables = checked_tables(table, changed=True)
     names = default_names(tables, [name] if alone else name)
     _check(tables, base, method, steps, inner)
+    _check_alike(tables, names)
     scaled = [scaled_unit(base, one.measure.decimals, one.measure.name) for one in tables]
     settings: dict[str, Any] = {"method": method, "base": base}
     perturbed = Perturbed(method, base=base)
@@ -260,9 +262,19 @@ def _check(
                 f"base={base:g} is not possible for {measure.name!r}: it is at least 2 and at most "
                 f"{_LARGEST_BASE:,} units of the last decimal"
             )
-    if method == "controlled" and len({table.measure.decimals for table in tables}) > 1:
+
+
+def _check_alike(tables: Sequence[Table], names: Sequence[str]) -> None:
+    """Refuse counts beside sums, and sums with different decimals: nothing of them is one unit."""
+    if len({(table.frequency, table.measure.decimals) for table in tables}) > 1:
+        listed = ", ".join(
+            f"{name!r} ({'counts' if table.frequency else f'decimals={table.measure.decimals}'})"
+            for table, name in zip(tables, names, strict=True)
+        )
         raise InputError(
-            "tables that are rounded together must have the same decimals; tabulate them so"
+            "tables that are rounded together hold counts all of them, or all of them sums with "
+            f"the same decimals; here are {listed}. Round counts and sums in calls of their own, "
+            "and tabulate sums with the same decimals="
         )
 
 
@@ -337,9 +349,10 @@ def _small_counts(
         wrong = np.flatnonzero(own @ parts != table.measure.sum.ravel())
         if len(wrong):
             examples = describe_some(table.dimensions, wrong, _EXAMPLES)
+            number = Count(len(wrong))
             raise InputError(
-                f"{len(wrong):,} counts are not the sums of the finest ones, e.g. {examples}; all "
-                "tables must come from the same records"
+                f"{number} {number:count is|counts are} not the sums of the finest ones, e.g. "
+                f"{examples}; all tables must come from the same records"
             )
     together = sparse.csr_array(sparse.vstack(cells, format="csr"))
     rounded = small_counts(parts, together, base, cell_draws(finest, keys)[leaf])

@@ -29,6 +29,7 @@ from diskret.tables.contributions import Asked
 from diskret.tables.dimension import Dimension, check_by, said_totals
 from diskret.tables.own_totals import LeafRows, check_own_totals
 from diskret.tables.rollup import roll_up
+from diskret.texts.numbers import Count
 
 _MOST_DECIMALS = 18  # of sums: 10**18 is the largest power of ten that fits 64 bits
 
@@ -268,8 +269,8 @@ def _check_weight(weight: str, decimals: int, places: Mapping[str, int], marked:
     for name, own in places.items():
         if own + decimals > _MOST_DECIMALS:
             raise InputError(
-                f"{name!r} has {own} decimals and {weight!r} {decimals}; weighted sums have both, "
-                f"and at most {_MOST_DECIMALS} are possible"
+                f"{name!r} has {own} {Count(own):decimal|decimals} and {weight!r} {decimals}; "
+                f"weighted sums have both, and at most {_MOST_DECIMALS} are possible"
             )
 
 

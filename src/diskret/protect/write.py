@@ -24,6 +24,7 @@ from diskret.publish.script import FORMAT as SCRIPT
 from diskret.publish.write import Staging, check_look, write_releases
 from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.dimension import describe_some
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.protect.result import Result
@@ -268,10 +269,11 @@ def _check_empty(results: Sequence[Result]) -> None:
         open_ = np.flatnonzero(result.published.suppressed & of_result)
         if len(open_):
             shown = describe_some(result.table.dimensions, open_)
+            number = Count(len(open_))
             raise InputError(
-                f"{result.name!r} hides {len(open_):,} empty cells that other tables of this "
-                f"release show as empty: {shown}. Everybody would know these values; protect the "
-                "tables in one call, suppress([...], rule)"
+                f"{result.name!r} hides {number} empty {number:cell|cells} that other tables of "
+                f"this release show as empty: {shown}. Everybody would know these values; protect "
+                "the tables in one call, suppress([...], rule)"
             )
 
 

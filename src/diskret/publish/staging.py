@@ -28,6 +28,7 @@ from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
 from diskret.publish.digests import CONTENT, SIGNED, digest, is_lock, plain, sealed_content
 from diskret.publish.json_files import write_json
+from diskret.texts.lists import first_of
 
 _EXAMPLES = 5
 _CONTENT = "diskret/content/"
@@ -174,10 +175,9 @@ def _check_target(target: Path) -> None:
     }
     foreign = sorted({path.relative_to(target).as_posix() for path in found} - known)
     if foreign:
-        more = f" and {len(foreign) - _EXAMPLES:,} more" if len(foreign) > _EXAMPLES else ""
         raise InputError(
             f"{target}: the folder holds files that are not part of a release written before: "
-            f"{', '.join(foreign[:_EXAMPLES])}{more}; move them elsewhere or choose another "
+            f"{first_of(foreign, _EXAMPLES)}; move them elsewhere or choose another "
             "folder; nothing was changed"
         )
 

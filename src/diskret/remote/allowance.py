@@ -15,6 +15,7 @@ from diskret.remote.log import Happened, Log, RemoteEvent, event, events_of
 from diskret.remote.query import Query
 from diskret.remote.registered import Access, DataSet, Version
 from diskret.remote.votes import budget
+from diskret.texts.numbers import Count
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +83,11 @@ class Allowance:
                 )
                 known.add(compared, query.text)
         if new and full:
+            number = Count(len(new))
             raise ProofError(
-                f"{len(new):,} answers are asked for, and fewer are left: what the answers tell "
-                "together would say too much of single units. Ask for fewer figures; results leave "
-                "through output checking: diskret remote submit"
+                f"{number} {number:answer is|answers are} asked for, and fewer are left: what the "
+                "answers tell together would say too much of single units. Ask for fewer "
+                "figures; results leave through output checking: diskret remote submit"
             )
         return len(new), left_of(access, own)
 
@@ -124,8 +126,9 @@ class Allowance:
             what = f"submissions: {result}" if full else result
             known.add(event(happened, who, project=access.name, data=query.data, what=what), text)
         if full:
+            number = Count(access.submissions)
             raise ProofError(
-                f"the project {access.name!r} has submitted {access.submissions:,} results, and "
+                f"the project {access.name!r} has submitted {number} {number:result|results}, and "
                 "may submit no more"
             )
 
@@ -151,9 +154,10 @@ def _refusal(
         return f"the project {access.name!r} has no access to {query.data!r}"
     asked = (one for one in events_of(events, access.name) if one.happened == "asked")
     if sum(one.when.startswith(today) for one in asked) >= access.runs:
+        number = Count(access.runs)
         return (
-            f"the project {access.name!r} has asked {access.runs:,} times today, and may ask no "
-            "more before tomorrow"
+            f"the project {access.name!r} has asked {number} {number:time|times} today, and may "
+            "ask no more before tomorrow"
         )
     return ""
 

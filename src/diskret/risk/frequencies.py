@@ -18,6 +18,7 @@ from diskret.errors import InputError
 from diskret.io import Coded
 from diskret.parameters import Probability, reading
 from diskret.risk.keys import Keys, classes, grouped
+from diskret.texts.numbers import Count
 
 #: What a missing value of a key stands for.
 Missing = Literal["wildcard", "category", "conservative"]
@@ -299,8 +300,9 @@ def _number(kind: pa.DataType) -> bool:
 def _checked(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     wrong = np.flatnonzero(~(np.isfinite(counts) & (counts >= 0)))
     if len(wrong):
+        number = Count(len(wrong))
         raise InputError(
-            f"{len(wrong):,} counts of the population are missing or below 0 (the first in row "
-            f"{wrong[0] + 1}); each row must say how many persons it stands for"
+            f"{number} {number:count|counts} of the population {number:is|are} missing or below 0 "
+            f"(the first in row {wrong[0] + 1}); each row must say how many persons it stands for"
         )
     return counts

@@ -13,6 +13,7 @@ from diskret.errors import InputError
 from diskret.io import Coded
 from diskret.parameters import Share, reading
 from diskret.risk.keys import sums, total
+from diskret.texts.numbers import Count
 
 #: Whose figures to give instead of the exact ones.
 Compat = Literal["lecture", "sdcmicro"]
@@ -75,10 +76,11 @@ def individual_risk(
     """
     wrong = np.flatnonzero(~((sample >= 1) & (population > 0) & np.isfinite(sample + population)))
     if len(wrong):
+        number = Count(len(wrong))
         raise InputError(
-            f"{len(wrong):,} records have impossible frequencies (the first is record "
-            f"{wrong[0] + 1}: {sample[wrong[0]]:g} in the sample, {population[wrong[0]]:g} in the "
-            "population); a record counts itself, and its weight is above 0"
+            f"{number} {number:record has|records have} impossible frequencies (the first is "
+            f"record {wrong[0] + 1}: {sample[wrong[0]]:g} in the sample, {population[wrong[0]]:g} "
+            "in the population); a record counts itself, and its weight is above 0"
         )
     f, total, of = _distinct(sample, population)
     p = np.minimum(f / total, 1.0)

@@ -16,6 +16,7 @@ from diskret.errors import InputError
 from diskret.parameters import Seed, Whole, reading
 from diskret.risk.keys import total
 from diskret.risk.neighbours import Comparison, Metric, Numbers, Seen, comparisons, space
+from diskret.texts.numbers import Count
 
 #: Distances that differ by less, in relation or in units of the metric, are the same.
 _SAME = 1e-9
@@ -253,10 +254,12 @@ def _check(original: Seen, protected: Seen, metric: Metric) -> None:
         and original.blocks.shape == protected.blocks.shape
     )
     if not same:
+        number = Count(original.n)
+        many = Count(original.width)
         raise InputError(
-            "the two files do not have the same records and variables: "
-            f"{original.n:,} records with {original.width} variables, and {protected.n:,} with "
-            f"{protected.width}"
+            f"the two files do not have the same records and variables: {number} "
+            f"{number:record|records} with {many} {many:variable|variables}, and {protected.n:,} "
+            f"with {protected.width}"
         )
     if original.keys.shape[1] and metric != "gower":
         raise InputError(

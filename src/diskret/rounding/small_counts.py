@@ -11,6 +11,7 @@ from scipy import sparse
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension
+from diskret.texts.numbers import Count
 
 #: Rounds of the search, enough for it to come to rest.
 _SWEEPS = 50
@@ -165,9 +166,11 @@ def _above(finest: Hierarchy, dimension: Dimension) -> tuple[NDArray[np.int64], 
                 holding[leaf].append(code)
         if split:
             examples = ", ".join(split[:_EXAMPLES])
+            many = Count(len(split))
             raise InputError(
-                f"{len(split)} codes of {dimension.name!r} are not made of codes of the finest "
-                f"table, e.g. {examples}; tabulate that table by the finest codes of all tables"
+                f"{many} {many:code|codes} of {dimension.name!r} {many:is|are} not made of codes "
+                f"of the finest table, e.g. {examples}; tabulate that table by the finest codes "
+                "of all tables"
             )
     start = np.cumsum([0, *(len(own) for own in holding)])
     return start, np.array([code for own in holding for code in own], dtype=np.int64)

@@ -38,6 +38,7 @@ from diskret.rules.percentages import percent_of
 from diskret.rules.sensitivity import Joinable, Sensitivity
 from diskret.tables import Table
 from diskret.tables.from_cells import describe_some, locate
+from diskret.texts.numbers import Count
 
 
 @dataclass(frozen=True)
@@ -248,10 +249,11 @@ def _set_by_hand(table: Table, entries: pa.Table, percent: float, where: str) ->
         differ = rows[flat[at[rows]] != values[rows]]
         if len(differ):
             shown = describe_some(table.dimensions, at[differ])
+            number = Count(len(differ))
             raise InputError(
-                f"{where}: {len(differ):,} rows say something else in {column!r} than another "
-                f"row of the same cell (a total with a single part is that part): {shown}; "
-                "keep one of them"
+                f"{where}: {number} {number:row says|rows say} something else in {column!r} than "
+                "another row of the same cell (a total with a single part is that part): "
+                f"{shown}; keep one of them"
             )
         return flat.reshape(table.shape)[np.ix_(*twin)]
 
@@ -293,9 +295,10 @@ def _refuse_empty(table: Table, unsafe: NDArray[np.bool_], where: str) -> None:
     cells = np.flatnonzero(unsafe & table.empty)
     if len(cells):
         shown = describe_some(table.dimensions, cells)
+        number = Count(len(cells))
         raise InputError(
-            f"{where}: {len(cells):,} cells set to unsafe are empty: {shown}. Empty cells are "
-            "published as such; take these rows out"
+            f"{where}: {number} {number:cell|cells} set to unsafe {number:is|are} empty: {shown}. "
+            "Empty cells are published as such; take these rows out"
         )
 
 

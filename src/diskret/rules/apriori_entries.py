@@ -22,6 +22,7 @@ from diskret.errors import InputError
 from diskret.io import DataFile
 from diskret.io.columns import column as column_of
 from diskret.tables.dimension import Dimension
+from diskret.texts.numbers import Count
 
 STATUS = ("safe", "unsafe", "frozen")
 NUMBERS = ("cost", "lower", "upper")
@@ -152,9 +153,10 @@ def hst_entries(
     for number, fields in lines:
         codes, said = fields[: len(totals)], fields[len(totals) :]
         if not said:
+            many = Count(len(fields))
             raise InputError(
-                f"{where}, line {number}: {len(fields)} fields; a line holds {len(totals)} codes "
-                "and what is set, e.g. ...,s. Is the separator right?"
+                f"{where}, line {number}: {many} {many:field|fields}; a line holds {len(totals)} "
+                "codes and what is set, e.g. ...,s. Is the separator right?"
             )
         cell = tuple(code or total for code, total in zip(codes, totals, strict=True))
         entry = cells.setdefault(cell, {})
@@ -280,9 +282,13 @@ def _check_answers(texts: dict[str, pa.ChunkedArray], where: Origin) -> None:
 def _refuse(wrong: NDArray[np.bool_], where: Origin, column: str, what: str, remedy: str) -> None:
     """Raise for the first row that is wrong, if any is."""
     rows = np.flatnonzero(wrong)
+    if len(rows) == 1:
+        raise InputError(f"{where.at(int(rows[0]))}, column {column!r}: {what}; {remedy}")
     if len(rows):
-        more = f" ({len(rows):,} rows in all)" if len(rows) > 1 else ""
-        raise InputError(f"{where.at(int(rows[0]))}, column {column!r}: {what}{more}; {remedy}")
+        raise InputError(
+            f"{where.at(int(rows[0]))}, column {column!r}: {what}, as in {len(rows):,} rows in "
+            f"all; {remedy}"
+        )
 
 
 def _is_day(text: str) -> bool:
@@ -359,8 +365,10 @@ def _said(fields: tuple[str, ...], where: str) -> dict[str, str]:
         raise InputError(f"{where}: {fields[0]!r} is not known; use {_KNOWN}")
     if len(values) != len(columns):
         numbers = len(columns) - (kind in _HST_STATUS)
+        number = Count(len(fields) - 1)
         raise InputError(
-            f"{where}: {fields[0]!r} must be followed by {numbers} numbers, but there are "
-            f"{len(fields) - 1} fields"
+            f"{where}: {fields[0]!r} must be followed by {numbers} "
+            f"{Count(numbers):number|numbers}, but there {number:is|are} {number} "
+            f"{number:field|fields}"
         )
     return dict(zip(columns, values, strict=True))

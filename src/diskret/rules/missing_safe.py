@@ -11,6 +11,7 @@ import numpy as np
 from diskret.errors import InputError
 from diskret.rules.sensitivity import Joinable, Sensitivity, declared
 from diskret.tables import Table
+from diskret.texts.numbers import Count
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,10 @@ class MissingSafe(Joinable):
         names = [dimension.name for dimension in table.dimensions]
         unknown = [name for name in self.codes if name not in names]
         if unknown:
+            number = Count(len(unknown))
             raise InputError(
-                f"MissingSafe names {len(unknown)} variables that the table does not have: "
-                f"{', '.join(map(repr, unknown))}; it has {', '.join(map(repr, names))}"
+                f"MissingSafe names {number} {number:variable|variables} that the table does not "
+                f"have: {', '.join(map(repr, unknown))}; it has {', '.join(map(repr, names))}"
             )
         safe = np.zeros(table.shape, dtype=bool)
         for axis, dimension in enumerate(table.dimensions):

@@ -16,6 +16,7 @@ from diskret.io.arrays import from_lists
 from diskret.parameters import Declared
 from diskret.tables import Table
 from diskret.tables.from_cells import describe_some
+from diskret.texts.numbers import Count
 
 #: Names of the rules that compare a cell with its totals.
 _OF_GROUPS = {"group_disclosure", "marginal_value"}
@@ -209,9 +210,10 @@ def _refuse_contradictions(table: Table, found: list[Sensitivity], joined: Sensi
         clash = np.flatnonzero(one.unsafe & joined.safe)
         if len(clash):
             shown = describe_some(table.dimensions, clash)
+            number = Count(len(clash))
             raise InputError(
-                f"{len(clash):,} cells are set to unsafe by hand and declared safe by another "
-                f"rule: {shown}. Take them out of one of the two"
+                f"{number} {number:cell is|cells are} set to unsafe by hand and declared safe by "
+                f"another rule: {shown}. Take {number:it|them} out of one of the two"
             )
 
 

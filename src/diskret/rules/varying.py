@@ -30,6 +30,7 @@ from diskret.rules.sensitivity import (
 )
 from diskret.tables import Table
 from diskret.tables.made_of import MadeOf
+from diskret.texts.numbers import Count
 
 #: Stands for all categories that are not named.
 OTHERS = "*"
@@ -295,10 +296,12 @@ class _Reading:
                 "here, give a tree that has them when the table is made"
             )
         if self.unruled:
+            number = Count(len(self.unruled))
             raise InputError(
-                f"rules differ by {variable!r}, and {len(self.unruled):,} of its categories have "
-                f"none: {some([*map(repr, self.unruled)])}; name them, or say what holds for all "
-                'others: "*": a rule, or None for no rule (in a job file "none")'
+                f"rules differ by {variable!r}, and {number} of its categories {number:has|have} "
+                f"none: {some([*map(repr, self.unruled)])}; name {number:it|them}, or say what "
+                'holds for all others: "*": a rule, or None for no rule (in a job file '
+                '"none")'
             )
 
 

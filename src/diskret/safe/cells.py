@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.progress import Progress, silent
 from diskret.safe.problem import ControlTable, SafeFile, SafeProblem
+from diskret.texts.numbers import Count
 
 #: Tables with fewer possible cells are looked up in an array with a place for each.
 _DENSE = 1 << 24
@@ -110,7 +111,8 @@ class Cells:
         at = zip(table.columns, self.codes(cell), strict=True)
         where = ", ".join(f"{problem.names[v]}={code}" for v, code in at) or "the total"
         if table.counter is None:
-            return f"{where} ({self.original[cell]} records)"
+            number = Count(self.original[cell])
+            return f"{where} ({number} {number:record|records})"
         return f"{where} ({self.original[cell]} {problem.names[table.counter]})"
 
     def score(self, deviation: NDArray[np.int64]) -> tuple[int, int, int]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from diskret.errors import ProofError
 from diskret.safe.cells import Cells, cells, deviations
 from diskret.safe.problem import SafeFile, SafeProblem
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 3
 _BLOCK = 1 << 20
@@ -34,24 +35,27 @@ less than 3 times, e.g. age=0 2 times
     )
     _refuse(not within, "there are codes that no variable has")
     few = np.flatnonzero(file.count < problem.minimum)
+    number = Count(len(few))
     _refuse(
         len(few) > 0,
-        f"{len(few)} of {len(file.count)} combinations occur less than {problem.minimum} times, "
-        f"e.g. {_some(problem, file, few)}",
+        f"{number} of {len(file.count)} combinations {number:occurs|occur} less than "
+        f"{problem.minimum} times, e.g. {_some(problem, file, few)}",
     )
     opened = np.flatnonzero(unknown(problem, file))
     if len(opened):
         strange = opened if not problem.new else opened[_impossible(problem, file.codes[opened])]
+        number = Count(len(strange))
         _refuse(
             len(strange) > 0,
-            f"{len(strange)} combinations must not come up, e.g. {_some(problem, file, strange)}",
+            f"{number} {number:combination|combinations} must not come up, e.g. "
+            f"{_some(problem, file, strange)}",
         )
     keeps = any(t.exact or any(cell.exact for cell in t.special) for t in problem.tables)
     if keeps or len(opened):
         known = cells(problem) if known is None else known
         found = deviations(problem, file, known)
         new = int((found.protected[found.original == 0] > 0).sum())
-        _refuse(new > 0, f"{new} cells are no longer empty")
+        _refuse(new > 0, f"{new} {Count(new):cell is|cells are} no longer empty")
         moved = (found.protected != found.original)[: len(known)] & known.exact
         wrong = np.flatnonzero(moved)
         _refuse(

@@ -10,6 +10,7 @@ from diskret.progress import Progress, silent
 from diskret.safe.cells import Cells, ExactCellsError, cells
 from diskret.safe.check import check
 from diskret.safe.problem import SafeFile, SafeProblem
+from diskret.texts.numbers import Count
 
 #: Times through the file with the same admissible error.
 _PASSES = 4
@@ -169,9 +170,11 @@ class _State:
         rows = self.member[self.first[small]]
         amount = self.counted[rows][:, self.known.unit]
         blamed = self.index[rows][(amount > 0) & self.known.exact[self.index[rows]]]
+        number = Count(len(small))
         raise ExactCellsError(
-            f"{len(small)} groups of combinations that fall into the same exact cells have fewer "
-            f"than {self.minimum} records, so that the heuristic cannot keep",
+            f"{number} {number:group|groups} of combinations that fall into the same exact cells "
+            f"{number:has|have} fewer than {self.minimum} records, so that the heuristic cannot "
+            "keep",
             self.known,
             list(dict.fromkeys(blamed.tolist())),
         )

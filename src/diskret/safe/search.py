@@ -17,6 +17,7 @@ from diskret.safe.checkpoint import Checkpoint, task
 from diskret.safe.layout import layout
 from diskret.safe.mending import SHARE, mend
 from diskret.safe.problem import SafeFile, SafeProblem
+from diskret.texts.numbers import Count
 
 #: Sweeps if neither a number nor a limit of time is given.
 SWEEPS = 150
@@ -102,7 +103,11 @@ def search(
     known = cells(problem) if known is None else known
     few = known.exact & (known.original > 0) & (known.original < problem.minimum)
     if few.any():
-        why = f"{int(few.sum())} cells that are to be kept exactly are too small for that"
+        number = Count(few.sum())
+        why = (
+            f"{number} {number:cell|cells} that {number:is|are} to be kept exactly "
+            f"{number:is|are} too small for that"
+        )
         raise ExactCellsError(why, known, np.flatnonzero(few).tolist())
     laid = layout(problem, known)
     kept = None
@@ -147,8 +152,9 @@ def _refuse_broken(file: SafeFile, known: Cells) -> None:
     found = deviations(known.problem, file, known)
     wrong = np.flatnonzero((found.protected != found.original)[: len(known)] & known.exact)
     if len(wrong):
+        number = Count(len(wrong))
         raise ExactCellsError(
-            f"{len(wrong)} cells could not be kept exactly by the search",
+            f"{number} {number:cell|cells} could not be kept exactly by the search",
             known,
             wrong.tolist(),
         )

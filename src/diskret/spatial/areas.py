@@ -15,6 +15,7 @@ from diskret.errors import InputError
 from diskret.hierarchy.codes import as_codes
 from diskret.spatial.grid import EUROPE
 from diskret.spatial.metres import LONGEST, PER_METRE, millimetres
+from diskret.texts.numbers import Count
 
 Ring = NDArray[np.float64]
 
@@ -62,7 +63,10 @@ class Areas:
             twice = next(code for code in codes if codes.count(code) > 1)
             raise InputError(f"area {twice!r} comes twice; put its rings together")
         if len(self.rings) != len(codes):
-            raise InputError(f"there are {len(codes)} codes and {len(self.rings)} lists of rings")
+            number = Count(len(codes))
+            raise InputError(
+                f"there are {number} {number:code|codes} and {len(self.rings)} lists of rings"
+            )
         if not codes:
             raise InputError("there is no area; give at least one code with its rings")
         read = [
@@ -99,9 +103,11 @@ class Areas:
         if len(wrong):
             at = int(wrong[0])
             both = [self.codes[int(one[at])] for one in (first, second)]
+            number = Count(len(wrong))
             raise InputError(
-                f"{len(wrong):,} points lie in two areas, the first in row {at + 1}: {both[0]!r} "
-                f"and {both[1]!r}; areas of one geography must not overlap, so make two of them"
+                f"{number} {number:point lies|points lie} in two areas, the first in row "
+                f"{at + 1}: {both[0]!r} and {both[1]!r}; areas of one geography must not overlap, "
+                "so make two of them"
             )
         return pa.array(self.codes, pa.string()).take(pa.array(first, mask=first < 0))
 

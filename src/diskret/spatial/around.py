@@ -13,6 +13,7 @@ from diskret.errors import InputError
 from diskret.hierarchy.codes import as_codes
 from diskret.spatial.grid import EUROPE
 from diskret.spatial.metres import LONGEST, PER_METRE, millimetres
+from diskret.texts.numbers import Count
 
 #: As many points as can be equally near; more are asked for only where points are looked at anew.
 _ASKED = 8
@@ -61,9 +62,11 @@ class Around:
         codes = tuple(as_codes(list(self.codes), "codes"))
         places = [millimetres(given, name) for name, given in self._given]
         if not codes or any(place.shape != (len(codes),) for place in places):
+            number = Count(len(codes))
             raise InputError(
-                f"there are {len(codes)} codes for {len(places[0])} north and {len(places[1])} "
-                "east coordinates; each point needs one of each, and there must be a point"
+                f"there are {number} {number:code|codes} for {len(places[0])} north and "
+                f"{len(places[1])} east coordinates; each point needs one of each, and there must "
+                "be a point"
             )
         if not 0 < self.radius < LONGEST:
             raise InputError(f"radius must be a number of metres above 0, not {self.radius!r}")

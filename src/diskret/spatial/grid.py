@@ -20,6 +20,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import as_codes, total_code
 from diskret.parameters import Declared, Whole
+from diskret.texts.numbers import Count
 
 #: ETRS89-LAEA, the reference system of the official European grid.
 EUROPE = 3035
@@ -139,11 +140,12 @@ class Grid(Declared):
         wrong = np.flatnonzero(~((given >= low) & (given < high)))
         if len(wrong):
             at = int(wrong[0])
+            number = Count(len(wrong))
             raise InputError(
-                f"{len(wrong):,} points lie nowhere on the grid, the first in row {at + 1}: "
-                f"{which} = {float(given[at])!r}; it must be a number of metres from {low:,} to "
-                f"{high:,}. Correct these rows or leave them out; coordinates of another "
-                "reference system, such as degrees, need its number: crs="
+                f"{number} {number:point lies|points lie} nowhere on the grid, the first in row "
+                f"{at + 1}: {which} = {float(given[at])!r}; it must be a number of metres from "
+                f"{low:,} to {high:,}. Correct these rows or leave them out; coordinates of "
+                "another reference system, such as degrees, need its number: crs="
             )
         # whole metres first: a quotient of such numbers never rounds over a border
         return np.floor(given).astype(np.int64) // self.size * self.size
@@ -205,9 +207,10 @@ class Grid(Declared):
                 return parts.field("country").to_pylist(), south, west
         wrong = np.flatnonzero(~valid)
         examples = ", ".join(repr(ids[at]) for at in wrong[:3])
+        number = Count(len(wrong))
         raise InputError(
-            f"{len(wrong):,} ids are no cells of a grid of {self.size} m in EPSG:{self.crs} "
-            f"({examples}); such a cell is called {grids[0].beginning}N…E… by its "
+            f"{number} {number:id is no cell|ids are no cells} of a grid of {self.size} m in "
+            f"EPSG:{self.crs} ({examples}); such a cell is called {grids[0].beginning}N…E… by its "
             f"south-western corner, whole multiples of {self.size} m"
         )
 

@@ -20,6 +20,7 @@ from diskret.spatial.mask_matching import possible_together
 from diskret.spatial.metres import PER_METRE, millimetres
 from diskret.spatial.systems import transformed
 from diskret.texts import words_in
+from diskret.texts.numbers import Count
 
 #: How often a ring is widened to hide among enough places: each time twice as wide.
 _WIDENINGS = 4
@@ -194,10 +195,11 @@ def mask(
             together = _together(places, new, how, level, seen, least)
     short = ~seen
     if few == "refuse" and short[own].any():
+        number = Count(short[own].sum())
         raise ProtectionError(
-            f"{int(short[own].sum()):,} points hide among fewer than {least} places, the first in "
-            f"row {int(np.flatnonzero(short[own])[0]) + 1}; widen the ring or the cells, or leave "
-            "them out: few='hide'"
+            f"{number} {number:point hides|points hide} among fewer than {least} places, the "
+            f"first in row {int(np.flatnonzero(short[own])[0]) + 1}; widen the ring or the cells, "
+            f"or leave {number:it|them} out: few='hide'"
         )
     moved = np.hypot(*(new - places).T / PER_METRE)
     shown = np.where(short, 0.0, hides)[own]
@@ -219,9 +221,10 @@ def _metres(table: pa.Table, x: str, y: str, crs: int, system: int) -> NDArray[n
     if crs != system:
         wrong = np.flatnonzero(~(np.isfinite(east) & np.isfinite(north)))
         if len(wrong):
+            number = Count(len(wrong))
             raise InputError(
-                f"{len(wrong):,} points lie nowhere, the first in row {int(wrong[0]) + 1}; correct "
-                "these rows or leave them out"
+                f"{number} {number:point lies|points lie} nowhere, the first in row "
+                f"{int(wrong[0]) + 1}; correct these rows or leave them out"
             )
         east, north = transformed(east, north, crs, system)
     return np.stack([millimetres(east, x), millimetres(north, y)], axis=1)
@@ -232,9 +235,11 @@ def _check_population(everybody: NDArray[np.intp], own: NDArray[np.intp], places
     known[everybody] = True
     wrong = np.flatnonzero(~known[own])
     if len(wrong):
+        number = Count(len(wrong))
         raise InputError(
-            f"{len(wrong):,} records lie at places that are none of the population's, the first in "
-            f"row {int(wrong[0]) + 1}; give all places where somebody may live: population="
+            f"{number} {number:record lies|records lie} at places that are none of the "
+            f"population's, the first in row {int(wrong[0]) + 1}; give all places where somebody "
+            "may live: population="
         )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.spatial.areas import Areas, Ring
 from diskret.spatial.grid import EUROPE, Grid
+from diskret.texts.numbers import Count
 
 _CELL = re.compile(
     r"(?:[A-Z]{2}_)?(CRS3035RES(\d+)m|(\d+)(km|m)|OWN(\d+)SIZE(\d+)m)N-?\d{1,9}E-?\d{1,9}"
@@ -110,9 +111,10 @@ def outlines_of_areas(codes: Sequence[str], areas: Areas) -> Outlines:
     place = {code: at for at, code in enumerate(areas.codes)}
     missing = [code for code in codes if code not in place]
     if missing:
+        number = Count(len(missing))
         raise InputError(
-            f"{len(missing)} codes have no borders ({', '.join(map(repr, missing[:3]))}); add them "
-            "to the areas"
+            f"{number} {number:code has|codes have} no borders "
+            f"({', '.join(map(repr, missing[:3]))}); add {number:it|them} to the areas"
         )
     return Outlines(areas.crs, None, tuple(areas.rings[place[code]] for code in codes))
 

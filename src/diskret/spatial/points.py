@@ -15,6 +15,7 @@ from diskret.spatial.around import Around
 from diskret.spatial.cells import Cells
 from diskret.spatial.grid import Grid
 from diskret.spatial.systems import transformed
+from diskret.texts.numbers import Count
 
 
 def locate(
@@ -73,9 +74,11 @@ def locate(
     for which, values in ((x, east), (y, north)):
         missing = np.flatnonzero(np.isnan(values))
         if len(missing):
+            number = Count(len(missing))
             raise InputError(
-                f"{len(missing):,} coordinates in {which!r} are missing (first in row "
-                f"{missing[0] + 1}); fill them in or leave these rows out"
+                f"{number} {number:coordinate|coordinates} in {which!r} {number:is|are} missing "
+                f"(first in row {missing[0] + 1}); fill {number:it|them} in or leave these rows "
+                "out"
             )
     if crs is not None and crs != where.crs:
         east, north = transformed(east, north, crs, where.crs)

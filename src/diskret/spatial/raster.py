@@ -15,6 +15,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.spatial.grid import Grid
 from diskret.tables import Published, Table
+from diskret.texts.numbers import Count
 
 #: Cells of the rectangle around a map.
 _MOST = 30_000_000
@@ -226,9 +227,10 @@ class _Leaves:
         for those, rows, columns in self._fine(corner, base):
             found[those] = land[rows, columns].sum(axis=(1, 2))
         if not found.all():
+            number = Count((found == 0).sum())
             raise InputError(
-                f"{int((found == 0).sum()):,} cells on the map lie in none of land=; it must have "
-                "every cell in which anybody is"
+                f"{number} {number:cell|cells} on the map {number:lies|lie} in none of land=; it "
+                "must have every cell in which anybody is"
             )
         return found
 

@@ -14,6 +14,7 @@ from diskret.suppression.changeable import Changeable, changeable
 from diskret.suppression.changes import Reach, part
 from diskret.suppression.problem import Problem
 from diskret.suppression.search import Search, fulfil
+from diskret.texts.lists import first_of
 
 _EXAMPLES = 5
 #: Groups of cells in all programs of one search together, and programs at least and at most.
@@ -53,11 +54,9 @@ def unprotectable(problem: Problem, candidates: Sequence[int]) -> ProtectionErro
     found = blame(problem, cell)
     cells, value = problem.system.cells, problem.system.value
     if found.cells:
-        names = ", ".join(f"{cells[j]} = {value[j]}" for j in found.cells[:_EXAMPLES])
-        number = len(found.cells)
-        rest = f" and {number - _EXAMPLES} more" if number > _EXAMPLES else ""
+        names = first_of([f"{cells[j]} = {value[j]}" for j in found.cells], _EXAMPLES)
         reason = (
-            f"frozen cells to blame: {number:,}, {names}{rest}; let at least one of them be "
+            f"frozen cells to blame: {len(found.cells):,}, {names}; let at least one of them be "
             "suppressed"
         )
         if not found.irreducible:

@@ -14,6 +14,7 @@ from scipy import sparse
 from diskret.errors import InputError, ProtectionError
 from diskret.graphs import connected
 from diskret.suppression.problem import Problem
+from diskret.texts.numbers import Count
 
 #: Requirements up to here, and room up to there, leave all sums and products of changes exact.
 _LARGEST_NEED, _LARGEST_ROOM = 2**40, 2**46
@@ -153,9 +154,9 @@ def _room(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     down, up = _apart(value, np.ceil(problem.lower)), _apart(-value, -np.floor(problem.upper))
     outside = np.flatnonzero((problem.lower > value) | (problem.upper < value))
     if len(outside):
-        i = int(outside[0])
+        i, number = int(outside[0]), Count(len(outside))
         raise InputError(
-            f"the attacker's bounds exclude the true value of {len(outside)} cell(s), e.g. "
+            f"the attacker's bounds exclude the true value of {number} {number:cell|cells}, e.g. "
             f"{problem.system.cells[i]} = {value[i]} outside "
             f"[{problem.lower[i]:g}, {problem.upper[i]:g}]; correct the bounds"
         )
@@ -171,10 +172,12 @@ def _apart(value: NDArray[np.int64], bound: NDArray[np.float64]) -> NDArray[np.i
 def _refuse_frozen(problem: Problem, hidden: NDArray[np.bool_]) -> None:
     both = np.flatnonzero(hidden & problem.frozen)
     if len(both):
+        number = Count(len(both))
         raise ProtectionError(
-            f"{len(both)} cell(s) must be suppressed but are frozen, e.g. "
-            f"{problem.system.cells[int(both[0])]} = {problem.system.value[both[0]]}; "
-            "take them off the list of frozen cells, or set them to safe with a reason"
+            f"{number} {number:cell|cells} must be suppressed but {number:is|are} frozen, e.g. "
+            f"{problem.system.cells[int(both[0])]} = {problem.system.value[both[0]]}; take "
+            f"{number:it|them} off the list of frozen cells, or set {number:it|them} to safe with "
+            "a reason"
         )
 
 

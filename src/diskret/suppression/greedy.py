@@ -24,6 +24,7 @@ from diskret.suppression.cleanup import End, clean_up
 from diskret.suppression.cubes import hide_in_cubes
 from diskret.suppression.problem import Pattern, Problem
 from diskret.suppression.search import Search, fulfil
+from diskret.texts.numbers import Count
 
 #: Work (see `Program`) of programmes of the whole table, after which cubes are tried first.
 _WORK = 2 * 10**10
@@ -270,7 +271,7 @@ def _given_up(problem: Problem, candidates: Sequence[int]) -> ProtectionError:
 
 def _too_short(left: int, number: int) -> OutOfTime:
     return OutOfTime(
-        f"time limit too short: {left} of {number} cells were still to be "
+        f"time limit too short: {left} of {number} cells {Count(left):was|were} still to be "
         "protected; allow more time, or a larger budget"
     )
 

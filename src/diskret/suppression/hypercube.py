@@ -19,6 +19,7 @@ from diskret.suppression.greedy import safe
 from diskret.suppression.problem import Pattern, Problem
 from diskret.system.equations import RectangularCells
 from diskret.tables import Dimension
+from diskret.texts.numbers import Count
 
 
 def hypercube(problem: Problem) -> Pattern:
@@ -86,9 +87,11 @@ def _tables(problem: Problem) -> Sequence[Sequence[Dimension]]:
     if not tables and isinstance(cells, RectangularCells):
         return [cells.dimensions]
     if not tables:
+        number = Count(len(cells))
         raise InputError(
-            f"method='hypercube' protects tables, but {len(cells):,} cells are given that belong "
-            "to none; use method='sequential' or method='optimal'"
+            f"method='hypercube' protects tables, but {number} "
+            f"{number:cell is given that belongs|cells are given that belong} to none; use "
+            "method='sequential' or method='optimal'"
         )
     return tables
 

@@ -18,6 +18,7 @@ from diskret.system.axes import Axis, Bases, axes_of
 from diskret.system.equations import Cell, RectangularCells, System
 from diskret.system.possible import possible_values
 from diskret.tables import MeasureSum, Table
+from diskret.texts.numbers import Count
 
 #: Equations of one form: cells ``(r, k)``, -1 where there is none, and their signs ``(k,)``.
 _Rows = tuple[NDArray[np.int64], NDArray[np.int8]]
@@ -41,6 +42,7 @@ def joint_system(
     together by equations of two. The values of unpublished cells are one possibility; `OutOfTime`
     is raised if none was found by the deadline.
     """
+    _check_decimals(tables, sums)
     known = np.concatenate([table.measure.sum.ravel() for table in tables])
     grids = _grids(tables, len(known))
     if combinations:
@@ -366,6 +368,25 @@ def _matrix(rows: Sequence[_Rows], n: int) -> sparse.csr_array:
     return sparse.csr_array(entries, shape=(above[-1], n))
 
 
+def _check_decimals(tables: Sequence[Table], sums: Sequence[MeasureSum]) -> None:
+    """Refuse values that are equal or add up, but are held in different units."""
+    tied = [{table.measure.name} for table in tables] + [{one.total, *one.parts} for one in sums]
+    for names in tied:
+        found = {
+            f"{table.measure.name!r} by {', '.join(d.name for d in table.dimensions)}": (
+                table.measure.decimals
+            )
+            for table in tables
+            if table.measure.name in names
+        }
+        if len({*found.values()}) > 1:
+            listed = ", ".join(f"{table}: {decimals}" for table, decimals in found.items())
+            raise InputError(
+                "values that are equal or add up need the same number of decimals, and these have "
+                f"{listed}; tabulate them with the same decimals="
+            )
+
+
 def _check(cells: Sequence[Cell], equations: sparse.csr_array, known: NDArray[np.int64]) -> None:
     """Refuse tables that contradict each other."""
     inside = equations[:, : len(known)]
@@ -376,9 +397,10 @@ def _check(cells: Sequence[Cell], equations: sparse.csr_array, known: NDArray[np
             " and ".join(f"{cells[i]} = {known[i]}" for i in equations[[row]].indices[:4])
             for row in wrong[:_EXAMPLES]
         ]
+        number = Count(len(wrong))
         raise InputError(
-            f"the tables contradict each other in {len(wrong):,} equations (in scaled units): "
-            f"{'; '.join(examples)}. Tables that are protected together must come from the same "
-            "records, with the same texts in each column: make coarser categories with recode(); "
-            "give other data another vintage= or where="
+            f"the tables contradict each other in {number} {number:equation|equations} (in scaled "
+            f"units): {'; '.join(examples)}. Tables that are protected together must come from "
+            "the same records, with the same texts in each column: make coarser categories with "
+            "recode(); give other data another vintage= or where="
         )

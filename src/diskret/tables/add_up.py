@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from diskret.errors import AdditivityError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.tables.dimension import Dimension, describe
+from diskret.texts.numbers import Count
 
 _MAX_CELLS = 200_000_000
 #: What is done about totals that are not the sum of their parts: they are refused, or every
@@ -246,8 +247,8 @@ def _check(file: _File, added: NDArray[np.int64], leaves: NDArray[np.int64], hal
             "their parts"
         )
         raise AdditivityError(
-            f"{broken:,} of {asked:,} equations of {file.name!r} do not hold: {'; '.join(wrong)}. "
-            f"Correct the values; {remedy}"
+            f"{broken:,} of {asked:,} equations of {file.name!r} {Count(broken):does|do} not "
+            f"hold: {'; '.join(wrong)}. Correct the values; {remedy}"
         )
 
 

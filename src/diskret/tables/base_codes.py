@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from diskret.errors import HierarchyError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
+from diskret.texts.numbers import Count
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +70,9 @@ def base_codes(shown: Sequence[Shown]) -> list[tuple[frozenset[str], ...]]:
     found = _Reading(different)
     every = [tuple(found.code(i, at) for at in range(len(t))) for i, t in enumerate(found.texts)]
     if found.doubtful:
+        many = Count(len(found.doubtful))
         raise HierarchyError(
-            f"{len(found.doubtful):,} codes stand for one category in one table and for several "
+            f"{many} {many:code stands|codes stand} for one category in one table and for several "
             f"in another: {some(sorted(map(repr, found.doubtful)))}; give combined categories "
             "codes of their own, or tabulate the tables from records"
         )

@@ -17,6 +17,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
 from diskret.tables.dimension import Dimension
+from diskret.texts.numbers import Count
 
 #: Restriction of each variable to some of its codes; None, or nothing said: all codes.
 Restriction = Mapping[str, frozenset[str] | None]
@@ -192,9 +193,11 @@ def _of_sets(
         cut = found[often < size[found]]
         if len(cut):
             examples = some([some(sorted(map(repr, finest[int(i)]))) for i in cut[:3]])
+            number = Count(len(cut))
             raise InputError(
-                f"{len(cut):,} categories of {name!r} by which the table was tabulated lie partly "
-                f"in a part that is to be judged: {examples}; tabulate it by finer codes"
+                f"{number} {number:category|categories} of {name!r} by which the table was "
+                f"tabulated {number:lies|lie} partly in a part that is to be judged: {examples}; "
+                "tabulate it by finer codes"
             )
         rows.append(found)
     start = np.concatenate(([0], np.cumsum([len(row) for row in rows])))

@@ -28,6 +28,7 @@ from diskret.tables.cells import (
 from diskret.tables.dimension import Dimension
 from diskret.tables.public_files import check_file_name
 from diskret.tables.published import Published
+from diskret.texts.numbers import Count
 
 #: What can be derived.
 KINDS = ("mean", "share", "growth", "index")
@@ -217,9 +218,10 @@ def _quotient(
         exact = rounded(top[rest].astype(object) * times, bottom[rest].astype(object) * per)
         beyond = int((np.abs(exact) >= _LIMIT // 2).sum())
         if beyond:
+            number = Count(beyond)
             raise InputError(
-                f"{beyond:,} values of {name!r} have more digits than can be held; "
-                "use fewer decimals="
+                f"{number} {number:value|values} of {name!r} {number:has|have} more digits than "
+                "can be held; use fewer decimals="
             )
         found[rest] = exact.astype(np.int64)
     return found

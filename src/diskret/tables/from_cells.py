@@ -35,6 +35,7 @@ from diskret.tables.contributions import Measure
 from diskret.tables.dimension import Dimension, check_by, describe, describe_some, said_totals
 from diskret.tables.inexact_counts import check_within, counts, least_counts, maybe_rounded
 from diskret.tables.own_totals import check_own_totals, leaf_rows
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.tables.table import Table
@@ -169,9 +170,11 @@ def check_multiples(given: NDArray[np.int64], unit: int, name: str, decimals: in
     wrong = given[given % unit != 0]
     if len(wrong):
         examples = ", ".join(f"{v / 10**decimals:.{decimals}f}" for v in wrong[:_EXAMPLES])
+        number = Count(len(wrong))
         raise InputError(
-            f"{len(wrong):,} values of {name!r} are not multiples of {unit / 10**decimals:g}, "
-            f"e.g. {examples}; rounding= is the unit of the published values"
+            f"{number} {number:value|values} of {name!r} "
+            f"{number:is no multiple|are not multiples} of {unit / 10**decimals:g}, e.g. "
+            f"{examples}; rounding= is the unit of the published values"
         )
 
 
@@ -207,11 +210,12 @@ def locate(
         twice = found[how_often > 1]
         shown = describe_some(tuple(dimensions), twice)
         again = int(np.setdiff1d(np.arange(len(at)), first)[0])
+        number = Count(len(twice))
         raise RecordError(
             lambda place: (
-                f"{len(twice):,} cells are there more than once: {shown} ({place.named(again)} is "
-                "the first that repeats one). Does by= name every column of codes? Otherwise "
-                "remove all rows of a cell but one"
+                f"{number} {number:cell is|cells are} there more than once: {shown} "
+                f"({place.named(again)} is the first that repeats one). Does by= name every "
+                "column of codes? Otherwise remove all rows of a cell but one"
             )
         )
     return tuple(dimensions), at
@@ -219,11 +223,13 @@ def locate(
 
 def _unknown(name: str, codes: list[str], rows: NDArray[np.intp], tree: Hierarchy) -> CodesError:
     shown = ", ".join(repr(c) for c in codes[:_EXAMPLES])
+    number = Count(len(codes))
+    many = Count(len(rows))
     return CodesError(
         lambda place: (
-            f"{len(codes):,} codes of {name!r} are not in its hierarchy ({len(rows):,} rows, the "
-            f"first is {place.named(rows[0])}): {shown}; {padded(codes, tree.codes)}the total is "
-            f"called {tree.total!r}"
+            f"{number} {number:code|codes} of {name!r} {number:is|are} not in its hierarchy "
+            f"({many} {many:row|rows}, the first is {place.named(rows[0])}): {shown}; "
+            f"{padded(codes, tree.codes)}the total is called {tree.total!r}"
         )
     )
 
@@ -282,9 +288,11 @@ class _File:
         summed, recomputed = self.added(given, name, decimals, unit)
         negative = bool((given < 0).any())
         if signed is False and negative:
+            number = Count((given < 0).sum())
             raise InputError(
-                f"signed=False, but {int((given < 0).sum()):,} values of {name!r} are negative, "
-                f"e.g. {describe(self.dimensions, int(self.at[given.argmin()]))}; leave signed= out"
+                f"signed=False, but {number} {number:value|values} of {name!r} {number:is|are} "
+                f"negative, e.g. {describe(self.dimensions, int(self.at[given.argmin()]))}; leave "
+                "signed= out"
             )
         signed = signed or negative
         least = np.abs(summed) if magnitude is None else self._sizes(magnitude, decimals)
@@ -313,9 +321,11 @@ class _File:
         short = np.flatnonzero(given < least.ravel()[self.at])
         if len(short):
             shown = describe_some(self.dimensions, self.at[short])
+            number = Count(len(short))
             raise InputError(
-                f"{len(short):,} values of {name!r}, the sum of absolute contributions, are less "
-                f"than {of!r} or than the largest contributions together: {shown}"
+                f"{number} {number:value|values} of {name!r}, the sum of absolute contributions, "
+                f"{number:is|are} less than {of!r} or than the largest contributions together: "
+                f"{shown}"
             )
         size, there = np.zeros(least.shape, np.int64), np.zeros(least.shape, dtype=bool)
         size.ravel()[self.at], there.ravel()[self.at] = given, True
@@ -376,12 +386,13 @@ class _File:
         if len(wrong):
             row = wrong[0]
             name = largest[int(absent[row].argmax())]
+            number = Count(len(wrong))
             raise RecordError(
                 lambda place: (
-                    f"{len(wrong):,} cells have nothing in {name!r} or another column of the "
-                    "largest contributions, and others do not make up the whole value (first in "
-                    f"{place.named(row)}); fill them in. Where there are fewer contributors, name "
-                    "the column of their number: count="
+                    f"{number} {number:cell has|cells have} nothing in {name!r} or another column "
+                    "of the largest contributions, and others do not make up the whole value "
+                    f"(first in {place.named(row)}); fill {number:it|them} in. Where there are "
+                    "fewer contributors, name the column of their number: count="
                 )
             )
         return ~unknown
@@ -422,7 +433,8 @@ def _check_largest(
     if wrong.any():
         cells = np.flatnonzero(wrong.ravel())
         shown = describe_some(dimensions, cells)
+        number = Count(len(cells))
         raise InputError(
-            f"the largest contributions of {len(cells):,} cells are negative, not descending "
-            f"or larger than {value!r}: {shown}"
+            f"the largest contributions of {number} {number:cell|cells} are negative, not "
+            f"descending or larger than {value!r}: {shown}"
         )

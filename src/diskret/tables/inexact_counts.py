@@ -11,6 +11,7 @@ from diskret.io.columns import numbers, whole_numbers
 from diskret.io.record_errors import RecordError
 from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.dimension import Dimension
+from diskret.texts.numbers import Count
 
 _LEAST_BASE = 3
 
@@ -44,12 +45,13 @@ def counts(values: pa.ChunkedArray, name: str) -> NDArray[np.int64]:
         broken = np.flatnonzero(np.isfinite(found) & (found != np.floor(found)))
         if not len(broken):
             raise
+        number = Count(len(broken))
         raise RecordError(
             lambda place: (
-                f"{len(broken):,} counts in {name!r} are not whole, the first in "
-                f"{place.named(broken[0])}: {float(found[broken[0]])!r}. A weighted count is a sum "
-                "of weights: name it in value=, with its decimals=, and in count= the column of "
-                "the unweighted count, which frequency rules look at; without one no rule can "
+                f"{number} {number:count|counts} in {name!r} {number:is|are} not whole, the first "
+                f"in {place.named(broken[0])}: {float(found[broken[0]])!r}. A weighted count is a "
+                "sum of weights: name it in value=, with its decimals=, and in count= the column "
+                "of the unweighted count, which frequency rules look at; without one no rule can "
                 "count contributors"
             )
         ) from None

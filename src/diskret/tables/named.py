@@ -16,6 +16,7 @@ from diskret.io.placed import placed
 from diskret.io.record_errors import RecordError
 from diskret.tables.from_cells import locate
 from diskret.tables.table import Table
+from diskret.texts.numbers import Count
 
 
 def named_cells(table: Table, given: Any, option: str) -> NDArray[np.bool_]:
@@ -71,11 +72,12 @@ def _named_keys(table: Table, given: Any, modulus: int) -> tuple[NDArray[np.uint
     keys = scaled_integers(column(frame, others[0]), others[0], 0)
     wrong = np.flatnonzero((keys < 0) | (keys >= modulus))
     if len(wrong):
+        number = Count(len(wrong))
         raise RecordError(
             lambda place: (
-                f"{len(wrong):,} cell keys in {others[0]!r} are not from 0 to {modulus - 1:,} "
-                f"(first in {place.named(wrong[0])}); give the lookup the modulus they were made "
-                "with"
+                f"{number} cell {number:key|keys} in {others[0]!r} {number:is|are} not from 0 to "
+                f"{modulus - 1:,} (first in {place.named(wrong[0])}); give the lookup the modulus "
+                f"{number:it was|they were} made with"
             )
         )
     key, there = np.zeros(table.shape, np.uint64), np.zeros(table.shape, dtype=bool)

@@ -56,6 +56,11 @@ class Outline:
         return prod(self.shape)
 
     @property
+    def half_unit(self) -> int:
+        """How far a true value can lie from the one that is shown, in scaled units; 0: nowhere."""
+        return self.rounding // 2
+
+    @property
     def sides(self) -> tuple[str, ...]:
         """The columns of published bounds."""
         return ()

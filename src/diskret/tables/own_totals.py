@@ -408,7 +408,5 @@ def _told(
         f"{found} of the other codes wherever there are values"
         f"{f' (as well as {some(also)})' if also else ''}, so it seems to be a total of the "
         f"file's own; as a category it would double all totals. {remedy}. If it is a category "
-        f"like the others, confirm what the total is called: total={{{name!r}: {root!r}}}. In a "
-        f"job file 'total' stands in by = {{ {name} = {{ flat = true, total = … }} }}, or beside "
-        "hierarchy = …"
+        f"like the others, confirm what the total is called: total={{{name!r}: {root!r}}}"
     )

@@ -14,6 +14,7 @@ from diskret.tables.cells import NO_BOUND
 from diskret.tables.from_cells import check_multiples, scaled_unit
 from diskret.tables.published import Published
 from diskret.tables.table import Table
+from diskret.texts.numbers import Count
 
 _METHODS = ("deterministic", "random", "controlled", "small_counts", "noise")
 
@@ -53,9 +54,11 @@ def published_with(table: Table, noise: Noise, *, name: str, changed: str) -> Pu
     """
     wrong = noise.impossible & ~table.empty
     if wrong.any():
+        number = Count(wrong.sum())
         raise InputError(
-            f"{int(wrong.sum()):,} cells that are said to be impossible hold records; take them "
-            "out of the structural zeros, or correct the records"
+            f"{number} {number:cell that is|cells that are} said to be impossible "
+            f"{number:holds|hold} records; take {number:it|them} out of the structural zeros, or "
+            "correct the records"
         )
     measure = table.measure
     blank = noise.withheld | noise.impossible
@@ -199,9 +202,10 @@ def _small_counts(
     base = scaled_unit(perturbed.base or 0, published.decimals, published.measure)
     left = ~published.suppressed & (value > 0) & (value < base)
     if left.any():
+        number = Count(left.sum())
         raise InputError(
-            f"{int(left.sum()):,} values of {published.measure!r} lie between 0 and {base}, e.g. "
-            f"{value[left][0]}; small counts were not rounded to base {base}"
+            f"{number} {number:value|values} of {published.measure!r} {number:lies|lie} between 0 "
+            f"and {base}, e.g. {value[left][0]}; small counts were not rounded to base {base}"
         )
     leaf = leaf_mask(published.dimensions)
     low = np.where(value > base, value, np.minimum(value, 1))

@@ -26,6 +26,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.tables.cells import NO_BOUND, check_names, public_columns, public_names
 from diskret.tables.dimension import Dimension
 from diskret.tables.outline import Block, Outline
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.tables.published import Published
@@ -170,9 +171,11 @@ def _check(published: Outline) -> None:
     texts += [published.vintage, str(published.where)]
     if _UNPRINTABLE.search("".join(texts)):
         bad = [text for text in texts if _UNPRINTABLE.search(text)]
+        number = Count(len(bad))
         raise InputError(
-            f"{len(bad)} names, codes or labels hold line breaks or other control characters, "
-            f"e.g. {', '.join(map(repr, bad[:_EXAMPLES]))}; remove these before publishing"
+            f"{number} {number:name, code or label holds|names, codes or labels hold} line breaks "
+            f"or other control characters, e.g. {', '.join(map(repr, bad[:_EXAMPLES]))}; remove "
+            "these before publishing"
         )
 
 

@@ -32,6 +32,7 @@ from diskret.tables.public_files import (
     exact_cells,
     structure,
 )
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.tables.published import Published
@@ -115,7 +116,8 @@ def read_blocks(path: Path, outline: Outline) -> Iterator[Block]:
         yield block
         start = block.stop
     if start != outline.size:
-        raise InputError(f"{path}: {outline.size - start:,} of {outline.size:,} cells are missing")
+        number = Count(outline.size - start)
+        raise InputError(f"{path}: {number} of {outline.size:,} cells {number:is|are} missing")
 
 
 def _typed(columns: pa.Schema) -> str:
@@ -329,9 +331,10 @@ def _positions(path: Path, cells: pa.Table, dimensions: tuple[Dimension, ...]) -
     again = np.flatnonzero(np.diff(ranked) == 0)
     if len(again):
         first, second = order[again[0]] + 2, order[again[0] + 1] + 2
+        number = Count(len(again))
         raise InputError(
-            f"{path}: {len(again):,} cells are there more than once, e.g. in lines {first} and "
-            f"{second}"
+            f"{path}: {number} {number:cell is|cells are} there more than once, e.g. in lines "
+            f"{first} and {second}"
         )
     if len(at) < expected:
         gap = np.flatnonzero(ranked != np.arange(len(at)))
@@ -339,8 +342,9 @@ def _positions(path: Path, cells: pa.Table, dimensions: tuple[Dimension, ...]) -
         cell = ", ".join(
             f"{d.name}={d.hierarchy.codes[i]}" for d, i in zip(dimensions, missing, strict=True)
         )
+        number = Count(expected - len(at))
         raise InputError(
-            f"{path}: {expected - len(at):,} of {expected:,} cells are missing, the first is {cell}"
+            f"{path}: {number} of {expected:,} cells {number:is|are} missing, the first is {cell}"
         )
     return at
 
@@ -377,7 +381,13 @@ def _numbers(
     blank = pa.chunked_array([pa.array(without)])
     form = r"\A-?[0-9]+" + (rf"\.[0-9]{{{decimals}}}" if decimals else "") + r"\z"
     wrong = pc.and_not(pc.invert(pc.match_substring_regex(text, form)), blank)
-    _refuse(path, cells, column, wrong, f"is not a number with exactly {decimals} decimals")
+    _refuse(
+        path,
+        cells,
+        column,
+        wrong,
+        f"is not a number with exactly {decimals} {Count(decimals):decimal|decimals}",
+    )
     digits = pc.if_else(blank, "0", pc.replace_substring(text, ".", ""))
     try:
         return digits.cast(pa.int64()).to_numpy()
@@ -400,8 +410,10 @@ def _bounds(
 def _refuse(path: Path, cells: pa.Table, column: str, wrong: pa.ChunkedArray, why: str) -> None:
     rows = np.flatnonzero(wrong.to_numpy())
     if len(rows):
-        more = f" ({len(rows):,} such lines)" if len(rows) > 1 else ""
+        line, found = rows[0] + 2, cells[column][int(rows[0])].as_py()
+        if len(rows) == 1:
+            raise InputError(f"{path}, line {line}, column {column!r}: {found!r} {why}")
         raise InputError(
-            f"{path}, line {rows[0] + 2}, column {column!r}: "
-            f"{cells[column][int(rows[0])].as_py()!r} {why}{more}"
+            f"{path}, line {line}, column {column!r}: {found!r} {why}, as in {len(rows):,} lines "
+            "in all"
         )

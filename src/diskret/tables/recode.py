@@ -18,6 +18,7 @@ from diskret.tables.add_up import largest_of
 from diskret.tables.contributions import Measure
 from diskret.tables.dimension import Dimension
 from diskret.tables.made_of import ANYWHERE
+from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.tables.table import Table
@@ -198,11 +199,12 @@ class _Along:
         others = [d for i, d in enumerate(self.table.dimensions) if i != self.axis]
         at = [f"{name}={self.made.hierarchy.codes[code]}"]
         at += [f"{d.name}={d.hierarchy.codes[i]}" for d, i in zip(others, elsewhere, strict=True)]
+        number = Count(sum(cells.values()))
         raise InputError(
-            f"{sum(cells.values()):,} combined cells cannot be computed from the table, e.g. "
-            f"{', '.join(at)}: {who} may contribute to several codes of {name!r} below one parent, "
-            "and the table does not say to which ones. Recode the records and tabulate them again, "
-            "or cut the tree with level= instead"
+            f"{number} combined {number:cell|cells} cannot be computed from the table, e.g. "
+            f"{', '.join(at)}: {who} may contribute to several codes of {name!r} below one "
+            "parent, and the table does not say to which ones. Recode the records and tabulate "
+            "them again, or cut the tree with level= instead"
         )
 
 

@@ -23,6 +23,7 @@ from diskret.tables.contributions import Contributions
 from diskret.tables.made_of import ANYWHERE, MadeOf, behind_total
 from diskret.tables.table import Table
 from diskret.tables.union_members import Pairs, of_cells, of_contributors
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 3
 
@@ -258,9 +259,10 @@ def _net(of_boxes: sparse.csr_array, boxes: Boxes, leaves: _Leaves) -> sparse.cs
             )
             for at in leaves.leaf[net.indices[wrong[:_EXAMPLES]]].tolist()
         ]
+        number = Count(len(unions))
         raise InputError(
-            f"{len(unions):,} unions hold the same records more than once, e.g. those of "
-            f"{'; '.join(examples)}; the cells of a union must not overlap"
+            f"{number} {number:union holds|unions hold} the same records more than once, e.g. "
+            f"those of {'; '.join(examples)}; the cells of a union must not overlap"
         )
     return net
 

@@ -6,7 +6,9 @@ messages themselves, are put into the template of the other language. What the c
 know stays as it is.
 
 The catalogue is the folder ``de/messages``: one TOML file for each folder of the package, a line
-for each message, ``"English with {} gaps" = "Deutsch mit {0} Lücken"``.
+for each message, ``"English with {} gaps" = "Deutsch mit {0} Lücken"``. What depends on a number
+has two forms, as in the code (`Count`): ``"{} {:row is|rows are} empty"`` is in German
+``"{0} {0:Zeile ist|Zeilen sind} leer"``.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from string import Formatter
 
-from diskret.texts.numbers import Figure
+from diskret.texts.numbers import Figure, form
 
 #: A gap that is a number: whole with groups of thousands, or with decimals; maybe a percentage.
 _NUMBER = re.compile(r"([-+−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+))( ?%)?")
@@ -75,17 +78,18 @@ def _read(message: str) -> tuple[int, str]:
             and (found := pattern(english).fullmatch(message)) is not None
         ):
             parts = [_read(part) for part in found.groups()]
+            own = len(message) - sum(map(len, found.groups()))
             if (
                 not begins
-                and sum(map(len, words)) < _LONE
+                and own < _LONE
                 and not all(
                     parts[at][0] or _NAMED.fullmatch(part) for at, part in enumerate(found.groups())
                 )
             ):
                 continue
-            known = sum(map(len, words)) + sum(known for known, _ in parts)
+            known = own + sum(known for known, _ in parts)
             if known >= best[0]:  # of two readings that know as much, the one that wraps the other
-                best = known, german.format(*(part for _, part in parts))
+                best = known, filled(german, [part for _, part in parts])
     if (found := _LIST.fullmatch(message)) is not None:
         known, before = _read(found[1])
         if known >= best[0]:
@@ -123,8 +127,9 @@ def _entries() -> tuple[list[Entry], dict[str, list[int]]]:
     """
     entries: list[Entry] = []
     for english, german in catalogue().items():
-        words = tuple(text for text, _, _, _ in Formatter().parse(english))
-        ends = "" if english.endswith("{}") else words[-1]
+        parts = [*Formatter().parse(english)]
+        words = tuple(text for text, _, _, _ in parts)
+        ends = words[-1] if parts[-1][1] is None else ""
         entries.append((words[0], ends, words, english, german))
     entries.sort(key=lambda entry: (-sum(map(len, entry[2])), entry[3]))
     by_word: defaultdict[str, list[int]] = defaultdict(list)
@@ -139,6 +144,30 @@ def pattern(template: str) -> re.Pattern[str]:
     """What messages of a template look like; its gaps are groups."""
     parts = Formatter().parse(template)
     return re.compile(
-        "".join(re.escape(text) + ("" if gap is None else "(.*?)") for text, gap, _, _ in parts),
+        "".join(re.escape(text) + _gap(gap, forms or "") for text, gap, forms, _ in parts),
         re.DOTALL,
     )
+
+
+def _gap(gap: str | None, forms: str) -> str:
+    if "|" in forms:
+        return f"(?:{'|'.join(map(re.escape, forms.split('|')))})"
+    return "" if gap is None else "(.*?)"
+
+
+def filled(german: str, parts: Sequence[str]) -> str:
+    """A German template with its gaps filled, and the forms that fit its numbers.
+
+    >>> filled("{0} {0:Zeile ist|Zeilen sind} leer", ["1"])
+    '1 Zeile ist leer'
+    """
+    return german.format(*map(_Part, parts))
+
+
+class _Part(str):
+    """What fills a gap; before a number may stand what an empty gap beside it left to it."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return form(self.split()[-1:] == ["1"], spec) if "|" in spec else str(self)

@@ -23,6 +23,25 @@ class Figure(str):
         return self.translate(_SIGNS.get(language, {}))
 
 
+class Count(int):
+    """How many things a message speaks of: in groups of thousands, or the form that fits.
+
+    >>> cells, rows = Count(1), Count(1250)
+    >>> f"{cells} {cells:cell is|cells are} missing in {rows} {rows:row|rows}"
+    '1 cell is missing in 1,250 rows'
+    """
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return form(self == 1, spec) if "|" in spec else super().__format__(spec or ",")
+
+
+def form(one: bool, forms: str) -> str:
+    """Of ``singular|plural`` the one that fits."""
+    return forms.split("|")[not one]
+
+
 def number(value: float | Decimal | None, language: str, decimals: int = 0) -> str:
     r"""A value as readers of the language write it; None and NaN are a dash.
 

@@ -19,6 +19,7 @@ from diskret.io.categories import Orders, ascending, declared_orders
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, numbers, some
 from diskret.io.frames import in_memory, spelled
+from diskret.texts.numbers import Count
 from diskret.utility.propensity import Categories
 from diskret.utility.values import category_distance
 
@@ -69,9 +70,10 @@ class BothFiles:
         for values, which in ((old, "original"), (new, "protected")):
             wrong = np.flatnonzero(~(values > 0))
             if len(wrong):
+                number = Count(len(wrong))
                 raise InputError(
-                    f"{len(wrong):,} weights in {self.weight!r} of the {which} records are "
-                    f"missing or not above 0 (first in row {wrong[0] + 1})"
+                    f"{number} {number:weight|weights} in {self.weight!r} of the {which} records "
+                    f"{number:is|are} missing or not above 0 (first in row {wrong[0] + 1})"
                 )
         return old, new
 

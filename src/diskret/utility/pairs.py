@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.tables import Published, Table
 from diskret.tables.dimension import describe
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 3
 _TOLERANCE = 1e-6  # of the last decimal
@@ -81,7 +82,12 @@ def pairs_of(original: Table | Sequence[Table], protected: Any) -> tuple[Pair, .
     )
     kinds = {(table.measure.name, table.measure.decimals) for table in tables}
     if len(kinds) > 1:
-        names = ", ".join(sorted(f"{name!r} with {decimals} decimals" for name, decimals in kinds))
+        names = ", ".join(
+            sorted(
+                f"{name!r} with {decimals} {Count(decimals):decimal|decimals}"
+                for name, decimals in kinds
+            )
+        )
         raise InputError(
             f"the tables hold different measures ({names}), whose deviations cannot be pooled; "
             "compare them one by one"
@@ -121,8 +127,9 @@ def _check_origin(table: Table, made_from: Table, where: str) -> None:
             f"{describe(table.dimensions, int(at))}"
             for at in differing[:_EXAMPLES]
         )
+        number = Count(len(differing))
         raise InputError(
-            f"{where}the result was made from other values in {len(differing):,} cells, e.g. "
+            f"{where}the result was made from other values in {number} {number:cell|cells}, e.g. "
             f"{examples}; where it counts units and not records, compare it with its own `.table`"
         )
 
@@ -166,8 +173,10 @@ def _with_array(table: Table, values: Any, where: str) -> Pair:
             f"{array.ravel()[at]} at {describe(table.dimensions, int(at))}"
             for at in wrong[:_EXAMPLES]
         )
+        number = Count(len(wrong))
         raise InputError(
-            f"{where}{len(wrong):,} published values have more than the {decimals} decimals of "
-            f"{table.measure.name!r}, e.g. {examples}; round them as they are published"
+            f"{where}{number} published {number:value has|values have} more than the {decimals} "
+            f"decimals of {table.measure.name!r}, e.g. {examples}; round them as they are "
+            "published"
         )
     return Pair(table, whole.astype(np.int64), ~missing)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diskret.errors import InputError
+from diskret.texts.numbers import Count
 from diskret.utility.deviations import NAN
 
 
@@ -188,8 +189,10 @@ def entropy_loss(joint: ArrayLike, published: ArrayLike | None = None) -> float:
     columns = cells.sum(axis=0)
     shown = columns if published is None else np.asarray(published, dtype=np.float64)
     if shown.shape != columns.shape:
+        number = Count(len(columns))
         raise InputError(
-            f"published= has shape {shown.shape}; {len(columns)} published categories are expected"
+            f"published= has shape {shown.shape}; {number} published "
+            f"{number:category is|categories are} expected"
         )
     at, to = np.nonzero(cells)
     return _entropy(cells[at, to], columns[to], shown[to])

@@ -97,7 +97,7 @@ class Run:
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired as error:
-            raise InputError(f"it has not ended after {seconds} seconds") from error
+            raise InputError(f"it has not ended after {seconds} s") from error
         self._listener.join(1)
         return self.state
 

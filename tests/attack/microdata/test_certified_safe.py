@@ -124,7 +124,7 @@ def test_a_missing_value_is_one_of_the_combination():
 def test_a_cell_that_was_empty_stays_so_unless_this_is_claimed():
     rows = AFTER + [("S", "f", 1)] * 3
     with pytest.raises(
-        ProofError, match=r"1 cells of the table town x sex are empty in the original"
+        ProofError, match=r"1 cell of the table town x sex is empty in the original"
     ):
         certified(after=rows, claim=Safe(3, [("town", "sex")]))
     made = certified(after=rows, claim=Safe(3, [("town", "sex")], opened=True))
@@ -140,10 +140,10 @@ def test_a_cell_that_was_empty_stays_so_unless_this_is_claimed():
             0,
             r"2 cells of the table town had to keep their counts, .*'N'\): 10 instead of 9",
         ),
-        ([{"town": "S"}], 0, "1 cells of the table town had to keep"),
+        ([{"town": "S"}], 0, "1 cell of the table town had to keep"),
         ([{"town": "N", "sex": "m"}], 1, None),
         ([{"town": "N", "sex": "m"}, {"sex": "m", "town": "S"}], 2, None),
-        ([{"town": "N", "sex": "f"}], 0, "1 cells of the table town x sex had to keep"),
+        ([{"town": "N", "sex": "f"}], 0, "1 cell of the table town x sex had to keep"),
         ([{"town": "S", "sex": None}], 0, r"\('S', None\): 0 instead of 1"),
         ([{}], 1, None),
         ([()], 1, None),
@@ -179,7 +179,7 @@ def test_tables_of_a_counting_variable_are_counted_by_it():
     assert [own["counter"] for own in made.figures["tables"]] == ["", "rooms"]
     assert made.figures["tables"][1]["largest"] == 3  # of S: 6 before, 3 now
     with pytest.raises(
-        ProofError, match=r"1 cells of the table town \(rooms\) deviate by more than 2"
+        ProofError, match=r"1 cell of the table town \(rooms\) deviates by more than 2"
     ):
         certified(claim=Safe(3, {"": ["town"], "rooms": ["town"]}, largest=2))
 

@@ -22,6 +22,7 @@ from diskret.errors import InputError, ProofError
 from diskret.tables.counted import Combined, ComparedCounts, TableCounts, combined, compare_counts
 from diskret.tables.lists import each, table_lists
 from diskret.texts import Figure, Statement, sentence
+from diskret.texts.numbers import Count
 
 #: Readers are told figures of no fewer cells: else they could tell what became of a single one.
 FEWEST_CELLS = 30
@@ -241,10 +242,11 @@ def check_minimum(name: str, table: pa.Table, minimum: int) -> Combined:
     rare = np.flatnonzero(found.count < minimum)
     if len(rare):
         shown = "; ".join(_combination(found, int(at)) for at in rare[:_EXAMPLES])
+        number = Count(len(rare))
         raise ProofError(
-            f"file {name!r}: {len(rare):,} of {len(found.count):,} combinations of all variables "
-            f"occur fewer than {minimum} times, e.g. {shown}; protect the file anew with "
-            f"minimum={minimum}, or claim a smaller minimum"
+            f"file {name!r}: {number} of {len(found.count):,} combinations of all variables "
+            f"{number:occurs|occur} fewer than {minimum} times, e.g. {shown}; protect the file "
+            f"anew with minimum={minimum}, or claim a smaller minimum"
         )
     return found
 
@@ -311,17 +313,21 @@ def _take_up(name: str, both: ComparedCounts, claim: Safe, found: Found) -> None
     worst = int(size.max(initial=0))
     if claim.largest is not None and worst > claim.largest:
         at = np.flatnonzero(there)[int(size.argmax())]
+        number = Count((size > claim.largest).sum())
         raise ProofError(
-            f"file {name!r}: {int((size > claim.largest).sum()):,} cells of the table {_of(both)} "
-            f"deviate by more than {claim.largest}, e.g. {_cell(both, int(at))}; search longer, "
-            "control fewer tables, or claim a larger deviation"
+            f"file {name!r}: {number} {number:cell|cells} of the table {_of(both)} "
+            f"{number:deviates|deviate} by more than {claim.largest}, e.g. "
+            f"{_cell(both, int(at))}; search longer, control fewer tables, or claim a larger "
+            "deviation"
         )
     new = np.flatnonzero(~there & (both.after > 0))
     if len(new) and not claim.opened:
+        number = Count(len(new))
         raise ProofError(
-            f"file {name!r}: {len(new):,} cells of the table {_of(both)} are empty in the "
-            f"original, but not in the file, e.g. {_cell(both, int(new[0]))}; protect the file "
-            "anew without new combinations, or claim opened=True"
+            f"file {name!r}: {number} {number:cell|cells} of the table {_of(both)} "
+            f"{number:is|are} empty in the original, but not in the file, e.g. "
+            f"{_cell(both, int(new[0]))}; protect the file anew without new combinations, or "
+            "claim opened=True"
         )
     digits = np.searchsorted(10 ** np.arange(_CLASSES, dtype=np.int64), before, side="right") - 1
     found.cells += np.bincount(digits, minlength=_CLASSES)
@@ -357,10 +363,11 @@ def _exact_cells(
         found.kept += len(at)
         moved = np.intersect1d(moved, at)
     if len(moved):
+        number = Count(len(moved))
         raise ProofError(
-            f"file {name!r}: {len(moved):,} cells of the table {_of(both)} had to keep their "
-            f"counts, and did not, e.g. {_cell(both, int(moved[0]))}; protect the file anew with "
-            "exact="
+            f"file {name!r}: {number} {number:cell|cells} of the table {_of(both)} had to keep "
+            f"{number:its count|their counts}, and did not, e.g. {_cell(both, int(moved[0]))}; "
+            "protect the file anew with exact="
         )
 
 

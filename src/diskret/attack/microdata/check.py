@@ -44,6 +44,7 @@ from diskret.io import to_arrow
 from diskret.io.columns import column, numbers
 from diskret.io.placed import placed
 from diskret.io.record_errors import RecordError
+from diskret.texts.numbers import Count
 
 #: Differences of computed shares, distances and risks that come from rounding alone.
 _ROUNDING = 1e-9
@@ -143,10 +144,12 @@ def _counted(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     found = numbers(values, name)
     wrong = np.flatnonzero(~(found >= 0))
     if len(wrong):
+        number = Count(len(wrong))
         raise RecordError(
             lambda place: (
-                f"{len(wrong):,} counts of the population are missing or below 0 (the first in "
-                f"{place.named(wrong[0])}); each row must say how many persons it stands for"
+                f"{number} {number:count|counts} of the population {number:is|are} missing or "
+                f"below 0 (the first in {place.named(wrong[0])}); each row must say how many "
+                "persons it stands for"
             )
         )
     return found

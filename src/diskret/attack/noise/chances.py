@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.attack.cell_key_noise import Rows, row_of
 from diskret.errors import InputError
 from diskret.parameters import Number, Probability, Whole, reading
+from diskret.texts.numbers import Count
 
 #: With which probability an attacker wants to be right.
 Confidence = Annotated[float, Number(above=0, below=1)]
@@ -98,16 +99,19 @@ def check_for_counts(table: NoiseTable) -> None:
     sums = table.probabilities.sum(axis=1)
     short = np.flatnonzero(np.abs(sums - 1) > _ENOUGH)
     if len(short):
+        number = Count(len(short))
         raise InputError(
-            f"{len(short)} rows of the perturbation table do not sum up to 1, e.g. row {short[0]} "
-            f"to {sums[short[0]]:.6g}; complete them"
+            f"{number} {number:row|rows} of the perturbation table {number:does|do} not sum up to "
+            f"1, e.g. row {short[0]} to {sums[short[0]]:.6g}; complete {number:it|them}"
         )
     below = (table.counts[:, None] + table.noise[None, :] < 0) & (table.probabilities > 0)
     if below.any():
         row, at = (int(i) for i in np.argwhere(below)[0])
+        number = Count(below.any(axis=1).sum())
         raise InputError(
-            f"{int(below.any(axis=1).sum())} rows of the perturbation table publish negative "
-            f"counts, e.g. row {row} with the noise {table.noise[at]}; noise is at least −count"
+            f"{number} {number:row|rows} of the perturbation table {number:publishes|publish} "
+            f"negative counts, e.g. row {row} with the noise {table.noise[at]}; noise is at least "
+            "−count"
         )
 
 

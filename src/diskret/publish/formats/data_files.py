@@ -28,6 +28,7 @@ from diskret.tables.side_by_side import (
     decimals_of,
     exact_columns,
 )
+from diskret.texts.numbers import Count
 
 # bounds the memory of one block of lines, and keeps it below Arrow's 2 GiB of text
 _ROWS_AT_ONCE = 250_000
@@ -146,10 +147,12 @@ def _safe(cells: pa.Table, path: str | PathLike[str] | None, neutralise: bool) -
     if not found:
         return with_marks(cells)
     if path is not None:
+        number = Count(len(found))
         warnings.warn(
-            f"{Path(path).name}: {len(found):,} texts begin like formulas, which a spreadsheet "
-            f"would run when it opens the file ({some('text', found)}); write with "
-            "neutralise=True, which puts an apostrophe before them, or change them",
+            f"{Path(path).name}: {number} {number:text begins|texts begin} like formulas, which a "
+            f"spreadsheet would run when it opens the file ({some('text', found)}); write with "
+            "neutralise=True, which puts an apostrophe before "
+            f"{number:it, or change it|them, or change them}",
             stacklevel=4,
         )
     return cells

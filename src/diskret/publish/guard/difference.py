@@ -27,6 +27,7 @@ from diskret.tables.difference import ABSENT, SIDES, counted, difference_columns
 from diskret.tables.public_files import public_cells
 from diskret.tables.read_public import read_text
 from diskret.tables.side_by_side import exact_columns
+from diskret.texts.numbers import Count
 
 #: Digits that any value has room in, whatever decimals the other table has.
 _DIGITS = 76
@@ -98,7 +99,9 @@ def _of_last(path: Path, shown: pa.Table) -> Iterator[str]:
     fits = pc.if_else(blank, pc.equal(value, ""), pc.match_substring_regex(value, _NUMBER))
     wrong = shown.num_rows - int(pc.sum(pc.and_(known, fits)).as_py() or 0)
     if wrong:
-        yield f"{path.name} holds {wrong:,} rows that no delivery can have shown"
+        yield (
+            f"{path.name} holds {wrong:,} {Count(wrong):row|rows} that no delivery can have shown"
+        )
 
 
 def decimals_in(shown: pa.Table, table: Published) -> dict[str, int]:

@@ -29,6 +29,7 @@ from diskret.io.statistical import read_statistical, said_beside
 from diskret.publish.contract import NEEDED, Records
 from diskret.publish.digests import CERTIFICATE
 from diskret.publish.guard.html import page_problems
+from diskret.texts.numbers import Count
 
 _KINDS = (
     is_text,
@@ -295,7 +296,8 @@ def _differences(file: str, read: pa.Table, records: pa.Table) -> Iterator[str]:
     if read.column_names != records.column_names:
         yield f"{file} has the columns {', '.join(map(repr, read.column_names))}"
     elif read.num_rows != records.num_rows:
-        yield f"{file} holds {read.num_rows:,} records, not {records.num_rows:,}"
+        number = Count(read.num_rows)
+        yield f"{file} holds {number} {number:record|records}, not {records.num_rows:,}"
     else:
         for name in records.column_names:
             if not pc.all(_same(read.column(name), records.column(name))).as_py():

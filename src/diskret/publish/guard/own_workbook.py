@@ -35,6 +35,7 @@ from diskret.publish.in_words import circumstances, code_text, how_changed, meas
 from diskret.publish.sheet import across, header_rows
 from diskret.tables import NO_BOUND, Dimension, Published
 from diskret.texts import LANGUAGES, Words, scaled
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 3
 
@@ -171,7 +172,11 @@ def _compared(sheet: SheetRows, lines: Iterable[_Line], signs: _Signs) -> Iterat
     yield from sheet.problems
     if wrong:
         some = ", ".join(map(str, wrong[:_EXAMPLES]))
-        yield f"{len(wrong):,} rows that do not show what is published, e.g. {some} ({sheet.part})"
+        number = Count(len(wrong))
+        yield (
+            f"{number} {number:row that does|rows that do} not show what is published, e.g. {some} "
+            f"({sheet.part})"
+        )
     if len(looks) > len({(kind, number) for kind, number, _ in looks}):
         yield "cells of one kind that look different"
 

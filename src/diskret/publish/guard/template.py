@@ -18,6 +18,7 @@ import numpy as np
 
 from diskret.publish.guard.workbook import Content, contents, workbook_problems
 from diskret.tables import Published
+from diskret.texts.lists import first_of
 
 _EXAMPLES = 3
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
@@ -76,8 +77,7 @@ def _cells(
             elif not (_same(content, there) or _is_published(sheet.exact[cell], published)):
                 wrong.setdefault("a number that is not published", []).append(cell)
         for what, cells in wrong.items():
-            more = f" and {len(cells) - _EXAMPLES} more" if len(cells) > _EXAMPLES else ""
-            yield f"{what} in {title!r}, {', '.join(cells[:_EXAMPLES])}{more}"
+            yield f"{what} in {title!r}, {first_of(cells, _EXAMPLES)}"
 
 
 def _same(number: float, there: float | str | None) -> bool:

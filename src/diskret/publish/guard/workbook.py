@@ -13,6 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from xml.etree import ElementTree
 
+from diskret.texts.numbers import Count
+
 _EXAMPLES = 3
 _STYLED = "xl/styles.xml"
 # a height in points or a width in characters below which nothing can be seen
@@ -174,8 +176,10 @@ def same_workbook(path: Path, wanted: Path) -> Iterator[str]:
                 or (alike and written.looks.get(cell) != given.looks.get(cell))
             ]
             if odd or written.headers != given.headers:
+                number = Count(len(odd))
                 found.append(
-                    f"{len(odd):,} cells that do not show what is published, e.g. "
+                    f"{number} {number:cell that does|cells that do} not show what is published, "
+                    "e.g. "
                     f"{', '.join(odd[:_EXAMPLES]) or 'its header'} ({part})"
                 )
         yield from found

@@ -39,6 +39,7 @@ from diskret.publish.pages.suppressed_cells import (
 )
 from diskret.tables import Published
 from diskret.texts import Words, number
+from diskret.texts.numbers import Count
 
 _LEVELS = ("lower_level", "upper_level")
 _STATUS = ("published", "primary", "secondary", "empty")
@@ -105,8 +106,9 @@ def _status(published: Published, cells: pa.Table) -> NDArray[np.int8]:
     """Positions in `_STATUS`, shape of the table; refuses the cells of another table."""
     missing = [name for name in _needed(published) if name not in cells.column_names]
     if missing or cells.num_rows != published.value.size:
+        number = Count(cells.num_rows)
         raise InputError(
-            f"{published.name}: the internal cells have {cells.num_rows:,} rows for "
+            f"{published.name}: the internal cells have {number} {number:row|rows} for "
             f"{published.value.size:,} cells and lack the columns "
             f"{', '.join(missing) or '(none)'}; use the cells of the same result"
         )
@@ -116,8 +118,9 @@ def _status(published: Published, cells: pa.Table) -> NDArray[np.int8]:
     wrong = (hidden != published.suppressed.ravel()) | (status < 0)
     if wrong.any():
         example = cells.column("status")[int(np.flatnonzero(wrong)[0])].as_py()
+        number = Count(wrong.sum())
         raise InputError(
-            f"{published.name}: the status of {int(wrong.sum()):,} internal cells differs from "
+            f"{published.name}: the status of {number} internal {number:cell|cells} differs from "
             f"the published table, e.g. {example!r}; use the cells of the same result"
         )
     return status.reshape(published.shape)

@@ -14,6 +14,7 @@ from diskret.errors import InputError
 from diskret.publish.pages.page import Bar, Cell, DataTable, IntervalBar, cell_texts
 from diskret.tables import Published
 from diskret.texts import Words, number, percent
+from diskret.texts.numbers import Count
 
 _NARROWEST, _WIDEST = 40, 20
 
@@ -53,9 +54,11 @@ def intervals_of(published: Published, certificate: Mapping[str, Any]) -> Interv
     columns = certificate.get("intervals", {})
     lower, upper = columns.get("lower", []), columns.get("upper", [])
     if not len(cell) == len(lower) == len(upper):
+        number = Count(len(cell))
         raise InputError(
             f"{published.name}: the certificate holds {len(lower):,} lower and {len(upper):,} "
-            f"upper ends for {len(cell):,} suppressed cells; use the certificate of this table"
+            f"upper ends for {number} suppressed {number:cell|cells}; use the certificate of this "
+            "table"
         )
     return Intervals(cell, lower, upper)
 

@@ -21,6 +21,7 @@ from diskret.keys import SecretKeys
 from diskret.publish.store.cells import Row
 from diskret.publish.store.connection import Connection
 from diskret.publish.store.entry import Entry, as_text, from_text
+from diskret.texts.numbers import Count
 
 _FORMAT = "diskret/ledger/1"
 _FIRST = "the beginning"
@@ -102,9 +103,10 @@ def read_entries(connection: Connection, keys: SecretKeys, name: str) -> list[En
         last = seal
         found.append(from_text(text))
     if len(found) != head.entries or last != head.last:
+        many = Count(head.entries)
         raise VerificationError(
-            f"the end of the ledger {name} was cut off: it had {head.entries:,} entries, the last "
-            f"was {head.title}, and there are {len(found):,}{_RESTORE}"
+            f"the end of the ledger {name} was cut off: it had {many} {many:entry|entries}, the "
+            f"last was {head.title}, and there are {len(found)}{_RESTORE}"
         )
     return found
 
@@ -144,8 +146,9 @@ def check_all(connection: Connection, keys: SecretKeys, name: str) -> int:
     )
     added = sorted({(number, position) for number, position in there} - stated)
     if added:
+        many = Count(len(added))
         raise VerificationError(
-            f"the ledger {name} was changed: {len(added):,} tables were added to "
+            f"the ledger {name} was changed: {many} {many:table was|tables were} added to "
             f"{entries[added[0][0] - 1].title}{_RESTORE}"
         )
     return len(entries)

@@ -56,5 +56,5 @@ def busy(name: str, wait: float) -> Busy:
     """Others have changed the ledger of this name for longer than somebody waits."""
     return Busy(
         f"the ledger {name} is being changed by another process, and still was after "
-        f"{wait:g} seconds: publications go one after the other. Try again when it is done"
+        f"{wait:g} s: publications go one after the other. Try again when it is done"
     )

@@ -19,6 +19,7 @@ from diskret.errors import VerificationError
 from diskret.io.from_json import check_form, parse_json
 from diskret.keys import SecretKeys
 from diskret.publish.store.connection import Connection
+from diskret.texts.numbers import Count
 
 #: The log of the checker's desk.
 DESK = "desk"
@@ -114,7 +115,11 @@ def read_since(
     found = [*_after(connection, keys, name, at, head.end[0], log)]
     at = (found[-1].number, found[-1].seal) if found else at
     if at != head.end:
-        raise _changed(name, f"it had {head.end[0]:,} entries, and there are {at[0]:,}")
+        number = Count(head.end[0])
+        many = Count(at[0])
+        raise _changed(
+            name, f"it had {number} {number:entry|entries}, and there {many:is|are} {many}"
+        )
     return found, head.end
 
 

@@ -21,6 +21,7 @@ from diskret.publish.verify.kind import Checked, Kind, Place
 from diskret.tables import CHANGES, Outline, Published
 from diskret.tables.from_cells import check_multiples, scaled_unit
 from diskret.tables.read_public import read_blocks, read_outline
+from diskret.texts.numbers import Count
 
 
 def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
@@ -35,7 +36,8 @@ def _check(place: Place, certificates: Mapping[str, dict[str, Any]]) -> Checked:
             remark = check_files(place.public, table, content)
         else:
             streamed.append(name)
-            remark = f"; {table.size:,} cells read block by block"
+            number = Count(table.size)
+            remark = f"; {number} {number:cell|cells} read block by block"
         lines.append(
             f"{name}: files unchanged; values were changed as the certificate says{remark}"
         )
@@ -120,7 +122,8 @@ def _verify_internal(
         raise VerificationError(f"{name}: the internal noise is not what was added")
     count = original if published.frequency else cells.counts(empty="0")
     check_fingerprint(keys, published, count, original, certificate)
-    compared = f"{int((~blank).sum()):,} values and their noise compared"
+    number = Count((~blank).sum())
+    compared = f"{number} {number:value|values} and {number:its|their} noise compared"
     return f"{name}: {compared}; {fingerprinted(keys)}"
 
 

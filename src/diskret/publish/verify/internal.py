@@ -39,6 +39,7 @@ from diskret.publish.office.tables import fingerprint_values, read_insiders, rea
 from diskret.publish.office.witnesses import read_witnesses
 from diskret.tables import Publication, Published
 from diskret.tables.from_cells import locate
+from diskret.texts.numbers import Count
 
 
 def verify_internal(
@@ -74,10 +75,12 @@ def verify_internal(
     lines: list[str] = []
     for own in inside:
         check_fingerprint(keys, own.table, own.count, own.value, own.certificate)
+        number = Count(len(own.requirements.cell))
         lines.append(
-            f"{own.table.name}: requirements of {len(own.requirements.cell):,} primary cells "
+            f"{own.table.name}: requirements of {number} primary {number:cell|cells} "
             + (
-                f"proven again by {len(examination.witnesses):,} witnesses"
+                f"proven again by {len(examination.witnesses):,} "
+                f"{Count(len(examination.witnesses)):witness|witnesses}"
                 if examination is not None
                 else "not proven again without the earlier releases"
             )
@@ -123,9 +126,10 @@ def _check_proof(
     for own, found in zip(inside, examination.of_tables(publication), strict=False):
         missed = unmet(found, targets_of(own.table, own.value, own.requirements))
         if missed.any():
+            number = Count(missed.sum())
             raise VerificationError(
-                f"{own.table.name}: the witnesses do not prove the requirements of "
-                f"{int(missed.sum()):,} cells"
+                f"{own.table.name}: the witnesses do not prove the requirements of {number} "
+                f"{number:cell|cells}"
             )
 
 
@@ -148,9 +152,10 @@ def _check_sums(
     for own, sums, start in zip(inside, unsafe, publication.starts.tolist(), strict=False):
         missed = unmet_sums(examination, sums.among(start, cells), original)
         if missed.any():
+            number = Count(missed.sum())
             raise VerificationError(
-                f"{own.table.name}: the witnesses do not prove the requirements of "
-                f"{int(missed.sum()):,} sums of suppressed cells"
+                f"{own.table.name}: the witnesses do not prove the requirements of {number} "
+                f"{number:sum|sums} of suppressed cells"
             )
 
 
@@ -176,9 +181,10 @@ def _check_insiders(
     original[:own] = values
     _, found = withstand_insiders(publication, examination, attacker, insiders, original)
     if found.open:
+        number = Count(len(found.open))
         raise VerificationError(
-            f"{publication.name}: the witnesses do not prove what {len(found.open):,} cells or "
-            "sums require against contributors"
+            f"{publication.name}: the witnesses do not prove what {number} "
+            f"{number:cell or sum requires|cells or sums require} against contributors"
         )
 
 
@@ -206,7 +212,7 @@ def _check_targets(
         if wrong:
             raise VerificationError(
                 f"{own.table.name}: the list of contributors asks for other levels than the rule "
-                f"does in {wrong:,} unsafe cells or sums"
+                f"does in {wrong:,} unsafe {Count(wrong):cell or sum|cells or sums}"
             )
 
 
@@ -229,9 +235,10 @@ def _check_rests(folder: Path, publication: Publication, own: _Inside) -> None:
         line.startswith(OF_RESTS.en) for line in own.certificate.get("claimed", {}).get("en", [])
     )
     if len(told) > judged + left or (left and claimed):
+        many = Count(len(told))
         raise VerificationError(
-            f"{name}: subtraction leaves {len(told):,} cells beside filters, and "
-            f"{judged:,} were judged when the table was protected"
+            f"{name}: subtraction leaves {many} {many:cell|cells} beside filters, and {judged:,} "
+            f"{Count(judged):was|were} judged when the table was protected"
         )
 
 
@@ -282,7 +289,7 @@ def _check_status(
     if not np.array_equal(hidden, published.suppressed.ravel()):
         raise VerificationError(f"{published.name}: public and internal status differ")
     shown = ~hidden
-    if np.any(np.abs(value - published.value.ravel())[shown] > published.rounding // 2):
+    if np.any(np.abs(value - published.value.ravel())[shown] > published.half_unit):
         raise VerificationError(f"{published.name}: public and internal values differ")
 
 

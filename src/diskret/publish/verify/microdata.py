@@ -39,6 +39,7 @@ from diskret.publish.verify.files import check_microdata_page, refuse
 from diskret.publish.verify.kind import Checked, Kind, Place
 from diskret.tables.lists import table_lists, variables
 from diskret.texts import in_languages
+from diskret.texts.numbers import Count
 
 #: What is read of the office's certificate.
 _INSIDE = {
@@ -100,8 +101,9 @@ def _check_outline(name: str, records: pa.Table, certificate: Mapping[str, Any])
             "is about others"
         )
     if records.num_rows != certificate.get("records"):
+        number = Count(records.num_rows)
         raise VerificationError(
-            f"{name}: the file has {records.num_rows:,} records, the certificate is about "
+            f"{name}: the file has {number} {number:record|records}, the certificate is about "
             f"{certificate.get('records')}"
         )
     if {*certificate["inputs"]} != {"records", "released"}:
@@ -129,8 +131,10 @@ def _recount(name: str, records: pa.Table, certificate: Mapping[str, Any]) -> st
     )
     beside = f"; only the office can check what else it claims ({len(unseen)})" if unseen else ""
     if counted:
-        return f"counted again in {records.num_rows:,} records: {counted}{beside}"
-    return f"{records.num_rows:,} records; it claims nothing that readers can count{beside}"
+        number = Count(records.num_rows)
+        return f"counted again in {number} {number:record|records}: {counted}{beside}"
+    number = Count(records.num_rows)
+    return f"{number} {number:record|records}; it claims nothing that readers can count{beside}"
 
 
 def _told(certificate: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -257,7 +261,9 @@ def _fingerprinted(keys: SecretKeys | None) -> str:
 def _read_link(path: Path, n: int) -> pa.Table:
     link = read_plain_parquet(path, VerificationError)
     if link.num_rows != n or "row" not in link.column_names:
-        raise VerificationError(f"{path} does not belong to {n:,} released records")
+        raise VerificationError(
+            f"{path} does not belong to {n:,} released {Count(n):record|records}"
+        )
     return link
 
 
@@ -283,9 +289,10 @@ def _recount_safe(name: str, records: pa.Table, certificate: Mapping[str, Any]) 
         )
     if _told(certificate) != sentences:
         raise _changed(name)
+    number = Count(records.num_rows)
     return (
-        f"counted again in {records.num_rows:,} records: {len(found.count):,} combinations of all "
-        f"variables, each at least {minimum} times"
+        f"counted again in {number} {number:record|records}: {len(found.count):,} combinations of "
+        f"all variables, each at least {minimum} times"
     )
 
 
@@ -312,9 +319,10 @@ def _with_counts(
         raise VerificationError(
             f"{name}: the certificate documents other deviations than those of the file"
         )
+    number = Count(len(again.figures["tables"]))
     return (
-        f"{len(again.figures['tables']):,} controlled tables counted again and compared "
-        f"with the office's counts of the original; {_fingerprinted(keys)}"
+        f"{number} controlled {number:table|tables} counted again and compared with the office's "
+        f"counts of the original; {_fingerprinted(keys)}"
     )
 
 

@@ -34,6 +34,7 @@ from diskret.publish.verify.files import check_files
 from diskret.publish.verify.internal import verify_internal
 from diskret.publish.verify.kind import Checked, Kind, Place
 from diskret.tables import Publication, Published
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 5
 
@@ -101,14 +102,14 @@ def _confirmed(public: Path, group: _Group) -> list[str]:
         remark = check_files(public, table, content)
         others = [other.name for other in together if other is not table]
         with_ = f", attacked together with {', '.join(others)}" if others else ""
+        number = Count(table.suppressed.sum())
         lines.append(
             f"{table.name}: files unchanged; "
             + (
                 "intervals not confirmed, but attacked without tables of earlier releases that "
                 "were attacked with it and are not given: " + ", ".join(missing[:_EXAMPLES])
                 if missing
-                else f"intervals of {int(table.suppressed.sum()):,} suppressed cells "
-                f"confirmed{with_}"
+                else f"intervals of {number} suppressed {number:cell|cells} confirmed{with_}"
             )
             + remark
         )

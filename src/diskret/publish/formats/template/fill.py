@@ -23,6 +23,8 @@ from diskret.publish.formats.template.placeholders import (
 from diskret.publish.formats.workbook_layout import Layout
 from diskret.tables import Published
 from diskret.texts import check_language
+from diskret.texts.lists import first_of
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 5
 _MOST_DIGITS = 15
@@ -66,10 +68,10 @@ def fill_template(
     for sheet in book.worksheets:
         filled += _fill_sheet(_Sheet(sheet, views, set()), problems)
     if problems:
-        more = f" and {len(problems) - _EXAMPLES} more" if len(problems) > _EXAMPLES else ""
+        number = Count(len(problems))
         raise InputError(
-            f"{source}: {len(problems)} placeholders cannot be filled: "
-            f"{'; '.join(problems[:_EXAMPLES])}{more}"
+            f"{source}: {number} {number:placeholder|placeholders} cannot be filled: "
+            f"{first_of(problems, _EXAMPLES, '; ')}"
         )
     if not filled:
         raise InputError(

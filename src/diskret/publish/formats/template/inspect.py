@@ -10,6 +10,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from diskret.errors import InputError
+from diskret.texts.lists import first_of
+from diskret.texts.numbers import Count
 
 _EXAMPLES = 6
 _MAX_SIZE = 200 << 20
@@ -74,10 +76,10 @@ def check_template(path: str | PathLike[str]) -> None:
             f"{path}: cannot be read as an .xlsx workbook; save it as one again ({error})"
         ) from None
     if problems:
-        more = f" and {len(problems) - _EXAMPLES} more" if len(problems) > _EXAMPLES else ""
+        number = Count(len(problems))
         raise InputError(
-            f"{path}: the template holds {len(problems)} things that cannot be published: "
-            f"{'; '.join(problems[:_EXAMPLES])}{more}; delete them, or unhide what is hidden, for "
+            f"{path}: the template holds {number} {number:thing|things} that cannot be published: "
+            f"{first_of(problems, _EXAMPLES, '; ')}; delete them, or unhide what is hidden, for "
             "readers could find there what they must not see"
         )
 
