@@ -105,7 +105,7 @@ def attacked(setting, part, secondary, asked):
     z[moves] += attack.turn[moves] * attack.truth[attack.y[moves]]
     assert np.array_equal(attack.sign * z[attack.z] + attack.offset, setting.truth[part.cell])
     still = int(np.searchsorted(part.cell, secondary))
-    return attack.intervals(asked, known.reach(still))
+    return attack.unknowns(asked), *attack.intervals(asked, known.reach(still))
 
 
 @pytest.mark.parametrize("lost", [False, True])
@@ -125,7 +125,9 @@ def test_all_that_is_left_open_is_found_and_no_more(lost, monkeypatch):
         for setting, part, secondary, asked, (low, high) in attacks(seed):
             cells = len(setting.cell)
             far = Targets(np.full(cells, -(10**9)), np.full(cells, 10**9), np.zeros(cells, int))
-            lower, upper, reach = attacked(replace(setting, targets=far), part, secondary, asked)
+            unknowns, lower, upper, reach = attacked(
+                replace(setting, targets=far), part, secondary, asked
+            )
             assert lower[asked] == pytest.approx(low, abs=1e-6), seed
             assert upper[asked] == pytest.approx(high, abs=1e-6), seed
             shown = reach[0][asked], reach[1][asked]
@@ -133,6 +135,8 @@ def test_all_that_is_left_open_is_found_and_no_more(lost, monkeypatch):
             assert (shown[0] <= np.where(np.isinf(low), -100, low) + 1e-6).all()
             assert (shown[1] >= np.where(np.isinf(high), 100, high) - 1e-6).all()
             assert ((shown[0] >= low - 1e-6) & (shown[1] <= high + 1e-6)).all()
+            moving = int((high > low + 1e-6).sum())
+            assert min(moving, 1) <= unknowns <= moving
             compared, endless = compared + asked.sum(), endless + np.isinf(high).sum()
     assert compared > 50 and endless
 
