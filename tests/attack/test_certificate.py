@@ -4,6 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -412,6 +413,19 @@ def test_what_earlier_releases_revealed_is_left_out_of_the_claim(what):
     unless = sentence(f"suppression.unless {what} were revealed").en
     assert not any(unless in text for text in alone)
     assert sum(unless in text for text in beside) == 1
+
+
+def test_a_filter_by_what_is_summed_bounds_each_contribution():
+    # of two firms with 100 to 110 each a reader knows 200 to 220, whatever is hidden
+    at = {"turnover": {"min": 100, "max": 110}}
+    frame = pa.table({"region": [*"NNNSSS"], "firm": range(6), "turnover": [100, 110, 9, 8, 7, 6]})
+    bounded = sentence("suppression.filter of values").en
+    said = []
+    for where in (at, {"firm": {"max": 9}}, None):
+        table = dk.tabulate(frame, by={"region": None}, value="turnover", unit="firm", where=where)
+        certificate = dk.suppress(table, dk.rules.MinimumFrequency(3)).certificate
+        said.append(bounded in certificate.public()["not_claimed"]["en"])
+    assert said == [True, False, False]
 
 
 def test_several_tables_are_named_in_the_claim():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import diskret as dk
 from diskret.attack import Windows, certify_cell_key, certify_cell_key_sums
-from diskret.attack.cell_key_certificate import certify_unseen
+from diskret.attack.cell_key_certificate import certify_unseen, unseen_certificate
 from diskret.attack.cell_key_noise import (
     interval_noise,
     measure_key,
@@ -59,7 +59,7 @@ def counts():
 
 def sums(**options):
     table = dk.tabulate(RECORDS, by=BY, value="turnover", record_key="key", largest=3)
-    return table, dk.MagnitudeNoise(CENTRED, **options)
+    return table, dk.MagnitudeNoise(**{"ptable": CENTRED, **options})
 
 
 def changed(published, by, cell=3):
@@ -123,6 +123,49 @@ def test_what_the_table_makes_impossible_is_told_as_such():
                 TABLE.lookup(),
                 counted=table.count,
             )
+
+
+def test_counts_beyond_the_last_row_take_the_last_ones_in_turn():
+    lookup = Lookup(np.arange(5), 9, [[9]] * 5, [[n] for n in range(5)], reuse=3)
+    for count, row in enumerate([0, 1, 2, 3, 4, 2, 3, 4, 2, 3, 4, 2]):
+        key = np.zeros(1, np.uint64)
+        assert interval_noise(lookup, np.array([count]), key) == row
+        assert lookup(np.array([count]), key) == row
+
+
+def test_cells_that_hold_something_are_not_impossible():
+    table, noise = sums()
+    for result in (counts(), dk.perturb(table, noise)):
+        shown = result.published
+        nobody = shown.empty | (np.arange(shown.value.size).reshape(shown.value.shape) == 4)
+        wrong = replace(shown, empty=nobody, value=np.where(nobody, 0, shown.value))
+        with pytest.raises(ProofError, match="1 cells are said to be impossible and hold"):
+            if shown.frequency:
+                certified(wrong)
+            else:
+                certify_cell_key_sums(table, wrong, noise, CENTRED.lookup(), number=table.count)
+
+
+def test_a_certificate_is_told_in_short_and_in_full():
+    made = counts().certificate
+    assert repr(made) == f"NoiseCertificate('count': {len(made.claimed)} claims)"
+    assert "NoiseCertificate" in made._repr_html_() and made.claimed[0].en in made._repr_html_()
+    outline = dk.tables.Outline(
+        "a <b>", made.published.dimensions, "count", True, 0, changed="cell_key"
+    )
+    unseen = unseen_certificate(outline, TABLE.lookup())
+    assert (
+        unseen._repr_html_()
+        == f"NoiseCertificate(&#x27;a &lt;b&gt;&#x27;: {len(unseen.claimed)} claims)"
+    )
+    told = made.internal()
+    assert {**told, **made.figures} == told and told["checked"]["en"] == [
+        one.en for one in made.checked
+    ]
+    assert (told["family"], told["name"]) == ("cell_key", "count")
+    assert made.summary() == [one.en for one in (*made.claimed, *made.checked, *made.not_claimed)]
+    with pytest.raises(dk.DiskretError, match="fr"):
+        made.summary("fr")
 
 
 def test_a_changed_key_is_caught():
@@ -264,17 +307,21 @@ def test_weighted_counts_are_checked_too():
         {"of": "mean", "odd": TABLE},
         {"of": "sum", "scale": (0.4, 0.01), "flex_point": 77.5, "flex_power": 1},
         {"small": TABLE, "scale": 0.0001},
+        # between rows that leave out counts, and just those
+        {"ptable": PerturbationTable.for_magnitudes(5, 1), "scale": 0.9},
+        {"ptable": TABLE, "scale": 0.9},
     ],
 )
 def test_sums_are_computed_again_in_other_code(options):
     """The certificate accepts what the method computed, and nothing one unit away."""
     table, noise = sums(**options)
+    rows = options.get("ptable", CENTRED).lookup()
     published = dk.perturb(table, noise).published
     small, odd = (None if options.get(t) is None else TABLE.lookup() for t in ("small", "odd"))
 
     def certify(shown, table=table):
         return certify_cell_key_sums(
-            table, shown, noise, CENTRED.lookup(), number=table.count, small=small, odd=odd
+            table, shown, noise, rows, number=table.count, small=small, odd=odd
         )
 
     assert certify(published).family == "cell_key"

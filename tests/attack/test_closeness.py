@@ -43,6 +43,12 @@ def cell(sizes, signed=False, decimals=0):
     return Table((dimension,), number, units=number, measures=(measure,), contributors="units")
 
 
+def separation(noise):
+    """Where very small cells end: the spread of the last row by the share of all contributions."""
+    last = SMALL(np.full(MODULUS, 2), np.arange(MODULUS, dtype=np.uint64))
+    return last.std() / (noise.scales[0] * sum(share**2 for share in noise.shares) ** 0.5)
+
+
 def every_key(used, sizes, above, below, unit, signed, decimals=0):
     """Changes of a published sum with their probabilities: all keys, the side and the count."""
     noise, one = used.noise, 10.0**decimals
@@ -51,7 +57,7 @@ def every_key(used, sizes, above, below, unit, signed, decimals=0):
     if noise.of != "largest":
         x = np.array([size if noise.of == "sum" else size / len(sizes)])
     keys = np.arange(MODULUS, dtype=np.uint64)
-    tiny = x[0] < used.separation()
+    tiny = used.small is not None and x[0] < separation(noise)
     rows = used.odd if used.odd is not None and len(sizes) % 2 else used.intervals
     deltas, draws = [], []
     for j, share in enumerate(noise.shares):

@@ -79,6 +79,11 @@ def test_three_for_one_and_none_for_one_are_not_believable():
     assert np.isnan(found.credible_small)
 
 
+def test_a_group_in_another_category_than_it_seems_is_none():
+    found = read_off(np.array([0, 0]), np.array([2, 0]), np.array([0, 2]))
+    assert (found.groups, found.true_groups, found.original_groups) == (1, 0, 1)
+
+
 def test_arrays_that_do_not_fit_are_refused():
     one = np.array([1])
     with pytest.raises(InputError, match="equally long"):

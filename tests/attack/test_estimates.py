@@ -120,6 +120,9 @@ def test_a_simulation_has_its_limits_and_an_average_needs_answers():
     assert ask_partitions(lambda n, k: n * 0, keys, 2**40, queries=2).sum(axis=1).tolist() == [3, 3]
     with pytest.raises(InputError, match="at least one answer"):
         average_out([])
+    with pytest.raises(InputError, match=r"answers are whole numbers; 4\.7 is none"):
+        average_out([[4.0, 3], [4.7, 5]])
+    assert average_out([4.0, 5.0]).value == 4.5
     assert average_out([7]).standard_error == np.inf and average_out([3, 5]).standard_error == 1
     assert average_out([7]).count is None and average_out([7, 7]).count is None
     assert average_out([[3, 4], [5, 3], [2, 5], [4, 3], [5, 2], [3, 4], [4, 3], [3, 4]]).count == 7

@@ -11,8 +11,15 @@ from scipy.optimize import linprog
 from diskret.attack.equations import Equations
 from diskret.attack.exact import UNKNOWN, Point
 from diskret.attack.insider_pieces import settle_pieces
+from diskret.attack.insider_quads import Quads
 from diskret.attack.insider_search import Search
-from diskret.attack.insiders import Insiders, Withstood, _still_possible, withstand
+from diskret.attack.insiders import (
+    Insiders,
+    Withstood,
+    _completed,
+    _still_possible,
+    withstand,
+)
 from diskret.attack.moves import Moves, packed
 from diskret.attack.shortest import Shortest, room
 from diskret.deadline import Deadline, OutOfTime
@@ -334,3 +341,56 @@ def test_a_sum_of_large_numbers_goes_no_farther_than_it_does(coalition):
     assert table.solves(matrix, known.right, *bounds)
     found = withstand(known, bounds, truth, [table], insiders, False)
     assert [(one.who, one.upper) for one in found.open] == [((), 10)]
+
+
+def test_a_table_at_hand_counts_where_nothing_else_is_found(monkeypatch):
+    """Its fractions are too fine for parts of it to be used, and programmes give no answer."""
+    truth = np.array([50, 60, 70, 80])
+    matrix = sparse.csr_array(np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]))
+    no = np.zeros(4, dtype=bool)
+    known = Equations(np.arange(4), matrix, matrix @ truth, ~no, no, no[:0])
+    most = np.array([2]), np.array([2])
+    insiders = Insiders(
+        sparse.csr_array((1, 4), dtype=np.int64),
+        np.full(4, 9),
+        0,
+        sparse.csr_array(np.eye(4, dtype=np.int64)[:1]),
+        most,
+        lambda at, who: (most[0][at], most[1][at]),
+        ~no,
+    )
+    bounds = np.zeros(4, dtype=np.int64), np.full(4, UNKNOWN)
+    monkeypatch.setattr(Shortest, "look", lambda *given: (None, False))
+    monkeypatch.setattr(Search, "look", lambda *given: None)
+    monkeypatch.setattr(Quads, "moves", lambda *given: (np.zeros((0, 4)), np.zeros((0, 4))))
+    for far, open_ in ((121, [(2, 2)]), (122, [])):
+        step = far * np.array([1, -1, -1, 1])
+        found = withstand(known, bounds, truth, [Point(truth * 61 + step, 61)], insiders, False)
+        assert [(one.lower, one.upper) for one in found.open] == open_
+
+
+def test_tables_of_one_piece_are_completed_by_possible_values_of_unpublished_cells():
+    """The last cell is published nowhere; with the one before it adds up to 9."""
+    matrix = np.zeros((5, 6), dtype=np.int64)
+    matrix[:4, :4] = [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]
+    matrix[4, 4:] = 1
+    truth, latent = np.array([5, 6, 7, 8, 4, 0]), np.arange(6) == 5
+    right = np.array([11, 15, 12, 14, 9])
+    known = Equations(
+        np.arange(6), sparse.csr_array(matrix), right, ~latent, latent, np.zeros(1, dtype=bool)
+    )
+    bounds = np.zeros(6, dtype=np.int64), np.full(6, UNKNOWN)
+    step = np.array([1, -1, -1, 1, 0, 0])
+    moved, whole = Point(truth * 2 + step, 2), Point(np.array([4, 7, 8, 7, 2, 7]), 1)
+    base = Point(np.array([15, 18, 21, 24, 10, 17]), 3)
+    [done, same] = _completed([moved, whole], [base], known, bounds)
+    assert same is whole and done.solves(known.matrix, right, *bounds)
+    assert (done.numerator * 6 == (np.array([33, 33, 39, 51, 20, 34])) * done.denominator).all()
+    # as they are if no table is at hand, or these values are not possible either
+    assert _completed([moved], [], known, bounds) == [moved]
+    narrow = bounds[0], np.array([9, 9, 9, 9, 3, 9])
+    assert _completed([moved], [base], known, narrow) == [moved]
+    # and nobody knows what a move of an unpublished cell would start from
+    before = Withstood([whole, moved], [], set(), np.arange(6))
+    [kept] = _still_possible(before, known, bounds, truth)
+    assert kept.numerator.tolist() == whole.numerator.tolist()

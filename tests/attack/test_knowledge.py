@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from kinds_of_records import GROUPED, KINDS, Shown, publication
+from kinds_of_records import GROUPED, KINDS, Shown, hide, publication
 
 import diskret as dk
 from diskret.attack import Attacker, NoiseCertificate, Requirements
@@ -105,6 +105,14 @@ def test_an_interval_without_an_end_bounds_the_other_side_alone():
             assert [None if np.isnan(b) else round(b, 9) for b in said[1:]] == expected
 
 
+def test_last_periods_values_are_in_published_units():
+    before = shown(1, 2, rounding=5)  # 21.0 and 8.5, known to 0.2; N and S add up to 12.5
+    attacker = Attacker.around(before, 20)
+    lower, upper = (side(shown()).tolist() for side in (attacker.lower, attacker.upper))
+    assert lower == pytest.approx([20.8 * 0.8, 0, 0, 8.3 * 0.8])
+    assert upper == pytest.approx([21.2 * 1.2, 12.9 * 1.2, 12.9 * 1.2, 8.7 * 1.2])
+
+
 def test_one_percentage_is_told_only_where_all_bounds_are_of_last_period():
     before = pa.table({"region": ["N", "S"], "sales": [4.0, 8.0]})
     one, other = (Attacker.around({"t": before}, by, value="sales") for by in (10, 30))
@@ -163,7 +171,7 @@ def test_values_that_cannot_be_negative_are_at_least_0():
 
 
 def test_who_knows_that_zeros_are_shown_knows_that_the_rest_is_none():
-    counts = replace(shown(1, frequency=True, decimals=0), value=np.array([210, 0, 0, 85]))
+    counts = replace(shown(1, frequency=True, decimals=0), value=np.array([210, 0, 0, 1]))
     assert known(Attacker(zeros_known=True), counts)[0] == [1, 1, 0, 1]
     assert known(Attacker(zeros_known=True))[0] == [0] * 4
 
@@ -186,6 +194,8 @@ def test_bounds_in_a_frame_are_in_published_units_and_rounded_inwards():
     # 0.3 in binary is no tenth, and means 3 of them
     frame = pa.table({"region": ["S", "N"], "lower": [0.1 + 0.2, None]})
     assert known(Attacker(lower=frame))[0] == [0, 0, 3, 0]
+    frame = pa.table({"region": ["S", "N"], "lower": [0.1 + 0.2 - 0.3, None]})
+    assert known(Attacker(lower=frame), shown(1, 2, nonnegative=False))[0][2] == 0
     coded = pa.table({"region": pa.array(["S"]).dictionary_encode(), "lower": [7]})
     assert known(Attacker(lower=coded))[0] == [0, 0, 70, 0]
 
@@ -321,15 +331,28 @@ def test_zeros_of_changed_values_are_not_told_apart_whoever_knows_of_others():
     changed = shown(0, 1, 2, 3, name="changed", frequency=True, decimals=0, **ends)
     old = [
         Earlier(name, table, None, needs())
-        for name, table in (("r1", changed), ("r2", shown(1, 2, frequency=True, decimals=0)))
+        for name, table in (
+            ("r1", changed),
+            ("r2", shown(1, 2, frequency=True, decimals=0)),
+            ("r3", shown(1, 2, name="some", frequency=True, decimals=0, **ends)),
+            ("r4", shown(0, 1, 2, 3, name="none", frequency=True, decimals=0)),
+        )
     ]
     now = replace(shown(1, 2, frequency=True, decimals=0, name="now"), vintage="now")
     for own, least in ((now, [1, 1]), (replace(changed, vintage="now"), [9, 1, 1, 2])):
         publication = read_beside((own,), (), old)
         seen = equations(publication)
         lower, upper = unknown_bounds(publication, seen, Attacker(zeros_known=True), None)
-        assert lower.tolist() == [*least, 9, 0, 0, 2, 1, 1]
+        assert lower.tolist() == [*least, 9, 0, 0, 2, *[1] * 8]
         assert upper.tolist()[len(least) : len(least) + 4] == [20, 3, 5, 9]
+
+
+def test_what_a_filter_leaves_out_is_nothing_whatever_is_known_of_it():
+    table = Shown(["age"], {"age": ["o", "x"]}, np.ones(len(KINDS), dtype=np.int64))
+    hide(table, "x", "y")
+    public = publication([table])
+    lower, upper = unknown_bounds(public, equations(public), Attacker(zeros_known=True), None)
+    assert (lower.tolist(), upper.tolist()) == ([1, 0], [UNKNOWN, 0])
 
 
 @pytest.mark.parametrize("nonnegative", [True, False])

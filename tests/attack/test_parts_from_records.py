@@ -110,7 +110,8 @@ def test_parts_are_what_cells_have_beyond_others(frequency):
         expected = somebody - {one for one, empty in beside if empty}
         if frequency:
             expected = {one for one in expected if sum(counts[k] for k in one)}
-        assert expected - {*every} <= {*sets}, seed
+        named = {own for own, cell in zip(sets, parts.cells[:, 0], strict=True) if cell >= 0}
+        assert expected - {*every} <= named, seed
         found_any += len(expected)
         more += len({*sets} - expected)  # all equations tell more than differences
         assert overlapping(public) or not beside
@@ -173,6 +174,11 @@ def test_groupings_overlap_if_a_category_is_cut():
         answers.append(overlapping(publication(shown)))
         assert answers[-1] == cut(shown), seed
     assert {*answers} == {True, False}
+    # a total of categories is cut, but none of them; and not everybody is in the filter
+    nobody = np.zeros(len(KINDS), dtype=np.int64)
+    shown = [Shown(["age"], {}, nobody, tree) for tree in (DEEP, GROUPED[1])]
+    shown.append(Shown(["region"], {"age": ["o"]}, nobody))
+    assert not overlapping(publication(shown)) and not cut(shown)
 
 
 def test_cells_of_which_intervals_were_published_are_no_judged_ones():

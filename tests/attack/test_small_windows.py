@@ -1,11 +1,17 @@
 """What is wanted of unknowns, what is shown of it, and what is left open."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from profiles import scaled
+from scipy import sparse
 
+from diskret.attack import small_windows, solver
+from diskret.attack.linear_programme import LinearProgramme
 from diskret.attack.search import Wanted
-from diskret.attack.small_windows import Shown
+from diskret.attack.small_windows import Shown, _Questions, show
+from diskret.deadline import NEVER, Deadline
 
 
 def drawn(seed, n=8):
@@ -77,3 +83,90 @@ def test_what_gets_no_farther_shows_nothing():
     assert shown.see(at, np.array([4.0])) and shown.low[0] == 4
     assert shown.see(at, np.array([9.0])) and shown.see(at, np.array([0.0]))
     assert not shown.see(at, np.array([-1.0])) and shown.low[0] == -1
+
+
+# ── windows ───────────────────────────────────────────────────────────────────────────
+
+
+def circles():
+    """Two circles of six, in which every second one rises as the others fall; a link ties them.
+
+    No window of neighbours alone lets one of a circle move.
+    """
+    matrix = np.zeros((13, 13), dtype=np.int64)
+    for start in (0, 6):
+        for i in range(6):
+            matrix[start + i, [start + i, start + (i + 1) % 6]] = 1
+    matrix[12, [0, 6, 12]] = 1
+    return sparse.csr_array(matrix)
+
+
+class Asked:
+    """That the fourth one rises by 100."""
+
+    def __init__(self, monkeypatch, first):
+        monkeypatch.setattr(small_windows, "_BLOCK", 3)
+        monkeypatch.setattr(small_windows, "_FIRST", first)
+        monkeypatch.setattr(small_windows, "_MORE", 2)
+        self.matrix, self.base = circles(), np.full(13, 1000)
+        self.lower, self.upper = self.base * 0, self.base * 2
+        value = self.base.astype(float)
+        rising = value + 100 * (np.arange(13) == 3)
+        wanted = Wanted(value, rising, value * 0)
+        ends = self.lower.astype(float), self.upper.astype(float), value.copy(), value.copy()
+        self.shown = Shown(wanted, np.arange(13) == 3, *ends)
+
+    def found(self, programme=None, deadline=NEVER):
+        moves = show(
+            programme, self.base, self.matrix, self.lower, self.upper, self.shown, False,
+            lambda done: None, deadline,
+        )  # fmt: skip
+        assert not (self.matrix @ moves.steps.T).toarray().any()
+        return moves.steps.shape[0]
+
+    def everything(self, deadline):
+        right = self.matrix @ self.base
+        return LinearProgramme(self.matrix, right, self.lower, self.upper, self.base, deadline)
+
+
+@pytest.mark.parametrize(("first", "found"), [(2, True), (8, True), (13, False), (20, False)])
+def test_windows_grow_until_all_would_move(monkeypatch, first, found):
+    asked = Asked(monkeypatch, first)
+    assert asked.found() == found
+    assert asked.shown.open()[1].any() != found
+    # an unknown of a window moves by no more than eight times what is asked for
+    assert asked.shown.high[3] == (1800 if found else 1000)
+
+
+def test_what_no_window_shows_a_programme_of_everything_does(monkeypatch):
+    asked = Asked(monkeypatch, 20)
+    assert asked.found(asked.everything) == 1
+    assert not asked.shown.open()[1].any()
+
+
+def test_nothing_more_is_looked_for_when_time_or_work_is_over(monkeypatch):
+    asked = Asked(monkeypatch, 8)
+    assert not asked.found(asked.everything, Deadline(-1.0))
+    monkeypatch.setattr(solver, "_PIVOTS", 0)
+    assert not asked.found()
+
+
+@pytest.mark.parametrize("seed", range(scaled(150)))
+def test_whole_tables_show_what_is_wanted_of_counts(seed):
+    """All tables of counts are gone through; with every two of three equations sharing a cell."""
+    draw = np.random.default_rng(seed)
+    matrix = np.array([[1, 1, 0, 1, 0, 0], [0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 1]])
+    base = draw.integers(0, 4, 6)
+    upper = np.full(6, 3)
+    upper[3:] = draw.integers(base[3:], 4)
+    every = np.array([*product(*(range(end + 1) for end in upper))])
+    every = every[(every @ matrix.T == matrix @ base).all(axis=1)]
+    low, high = every.min(axis=0).astype(float), every.max(axis=0).astype(float)
+    value = base.astype(float)
+    wanted = Wanted(low, high, (high - low))
+    shown = Shown(wanted, low == low, value * 0, upper.astype(float), value.copy(), value.copy())
+    programme = LinearProgramme(sparse.csr_array(matrix), matrix @ base, base * 0, upper, base)
+    points = _Questions(programme, shown, True).settle()
+    assert not any(open_.any() for open_ in shown.open().values())
+    assert {tuple(p.numerator.tolist()) for p in points} <= {*map(tuple, every.tolist())}
+    assert all(p.denominator == 1 for p in points)

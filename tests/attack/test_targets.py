@@ -39,7 +39,9 @@ def is_met(low, high, wanted):
     return low <= wanted[0] and high >= wanted[1] and high - low >= wanted[2]
 
 
-@example([(0.2, 2.0, 0, 0, -1), (0.2, 2.0, 1, 0, 0), (-(2.0**62), 2.0, 0, 0, 0)])
+@example(
+    [(1.0, 2.0, 0, 0, 0), (0.2, 2.0, 0, 0, -1), (0.2, 2.0, 1, 0, 0), (-(2.0**62), 2.0, 0, 0, 0)]
+)
 @given(st.lists(st.tuples(ENDS, ENDS, NEAR, NEAR, NEAR), min_size=1, max_size=6))
 @examples(100)
 def test_ends_reach_targets_exactly(cells):

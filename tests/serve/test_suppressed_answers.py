@@ -23,7 +23,7 @@ from serving import KEYS
 import diskret as dk
 import diskret.serve.releases as releases
 from diskret.errors import InputError
-from diskret.serve import Measure, Suppression, Tabulator
+from diskret.serve import Measure, Suppression, Tabulator, Variable
 from diskret.serve.answers import Refused
 from diskret.serve.engines import TooLong
 from diskret.serve.exports import exported
@@ -147,6 +147,40 @@ def test_sums_are_judged_by_their_own_rules(tmp_path):
     rows = mean.cells().to_pylist()
     assert {row["status"] for row in rows} >= {"published", "suppressed"}
     assert all((row["mean"] is None) == (row["status"] != "published") for row in rows)
+
+
+DISTRICTS = {"1a": (1, 9), "2a": (9, 12), "3b": (4, 4), "4b": (14, 14)}
+
+
+@pytest.mark.parametrize("first", ["district", "land"])
+def test_districts_of_a_land_are_known_to_lie_there(first, tmp_path, monkeypatch):
+    # one man of district 1 is what is left of the men of land a without those of district 2
+    rows = [
+        (*place, sex) for place, own in DISTRICTS.items()
+        for sex, number in zip("mf", own, strict=True) for _ in range(number)
+    ]  # fmt: skip
+    records = dict(zip(["district", "land", "sex"], zip(*rows, strict=True), strict=True))
+    codes = {"district": [*"1234"], "land": [*"ab"], "sex": [*"mf"]}
+    variables = tuple(Variable(name, tuple(own)) for name, own in codes.items())
+
+    def left(folder):
+        tables = releasing(folder, hidden_data(records, variables=variables))
+        shown = {}
+        for name in sorted(["district", "land"], key=lambda own: own != first):
+            try:
+                found = tables.answer({"data": "persons", "by": [name, "sex"]}, who="anne")
+            except Refused:
+                return None
+            for row in found.cells().to_pylist():
+                shown[row[name], row["sex"]] = row["count"]
+        men = shown["a", "m"], shown["2", "m"]
+        return None if None in men else men[0] - men[1]
+
+    for folder in ("asked", "not"):
+        (tmp_path / folder).mkdir()
+    assert left(tmp_path / "asked") is None
+    monkeypatch.setattr(releases, "_SameRecords", lambda ledger, *_: ledger)
+    assert left(tmp_path / "not") == 1
 
 
 def test_of_measures_that_add_up_the_last_is_refused(tmp_path):

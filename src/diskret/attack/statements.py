@@ -136,6 +136,8 @@ def not_claimed(publication: Publication, scope: Scope, attacker: Attacker) -> T
         said.append(sentence("suppression.rests not judged"))
     elif scope.rests:
         said.append(sentence("suppression.other rests"))
+    if any(table.measure in table.where.asked for table in publication.tables):
+        said.append(sentence("suppression.filter of values"))
     if first.frequency and not attacker.zeros_known:
         said.append(ZEROS_UNKNOWN)
     return in_languages(said)

@@ -33,6 +33,7 @@ from diskret.tables.unions import union_table
 
 if TYPE_CHECKING:
     from diskret.attack.crossed import CrossedRests
+    from diskret.engines import LeafQuestion, Leaves
     from diskret.tables.crossed import Crossed
 
 _EXAMPLES = 3
@@ -71,22 +72,23 @@ def crossed_judge(
     tables are not of the same records, nothing is judged. None if all tables have the same
     variables.
     """
-    tables = [one.table for one in to_protect]
+    new = [one.table for one in to_protect]
+    tables = [*new, *before.tables]
     found: list[tuple[Crossed, tuple[Rule, ...]]] = []
-    missing, weighted = 0, any(table.weight is not None for table in tables)
-    for places, names in _pairs([*tables, *before.tables], len(tables)):
-        measure = [*tables, *before.tables][places[0]].measure.name
-        rules = () if weighted else rules_judging_unions(measure, to_protect)
+    counted: dict[object, Leaves] = {}
+    missing, weighted = 0, any(table.weight is not None for table in new)
+    for places, names in _pairs(tables, len(new)):
+        rules = () if weighted else rules_judging_unions(tables[places[0]].measure.name, to_protect)
         most = max((rule.largest for rule in rules), default=0)
-        made = _crossed(tables, places, names, most) if max(places) < len(tables) else None
+        made = _crossed(tables, places, names, most, counted)
         if made is None:
             missing += 1
         else:
             found.append((made, rules))
-    for places, names in islice(_triples(tables), _MOST_TRIPLES):  # none of these is claimed
-        rules = () if weighted else rules_judging_unions(tables[places[0]].measure.name, to_protect)
+    for places, names in islice(_triples(new), _MOST_TRIPLES):  # none of these is claimed
+        rules = () if weighted else rules_judging_unions(new[places[0]].measure.name, to_protect)
         most = max((rule.largest for rule in rules), default=0)
-        if rules and (made := _crossed(tables, places, names, most)) is not None:
+        if rules and (made := _crossed(new, places, names, most, counted)) is not None:
             found.append((made, rules))
     if not found and not missing:
         return None
@@ -220,9 +222,16 @@ def _triples(
 
 
 def _crossed(
-    tables: Sequence[Table], places: tuple[int, ...], names: tuple[str, ...], largest: int
+    tables: Sequence[Table],
+    places: tuple[int, ...],
+    names: tuple[str, ...],
+    largest: int,
+    counted: dict[object, Leaves],
 ) -> Crossed | None:
-    """The records by these variables and all that the tables share; None if nobody can tell."""
+    """The records by these variables and all that the tables share; None if nobody can tell.
+
+    counted: what the records were asked before, which is not asked twice.
+    """
     one, *others = (tables[i] for i in places)
     if one.asked is None:
         return None
@@ -253,11 +262,14 @@ def _crossed(
         contributions=named and first.weight is None,
         most_listed=LISTED,
     )
-    opened = records if isinstance(records, Source) else source(records)
-    try:
-        leaves = leaves_of(opened, question, one.asked.engine)
-    except InputError:  # what a filter asks for may have no codes elsewhere
-        return None
+    asked = _said(question, tables, one.asked)
+    if asked not in counted:
+        opened = records if isinstance(records, Source) else source(records)
+        try:
+            counted[asked] = leaves_of(opened, question, one.asked.engine)
+        except InputError:  # what a filter asks for may have no codes elsewhere
+            return None
+    leaves = counted[asked]
     if len(leaves.count) > _MOST_PIECES or (question.contributions and leaves.listed is None):
         return None
     with suppress(InputError):  # codes were combined in a way that nobody knows
@@ -266,6 +278,16 @@ def _crossed(
         rests = contexts * sum(len(g.parent) for g in made.groupings)
         return made if rests <= _MOST_RESTS and _unchanged(made, tables) else None
     return None
+
+
+def _said(question: LeafQuestion, tables: Sequence[Table], asked: Asked) -> object:
+    """What is asked of which records, as something that can be compared."""
+    which = next(i for i, t in enumerate(tables) if t.asked and t.asked.same_records(asked))
+    by = [
+        (name, tree and (tree.codes, tree.parent.tobytes())) for name, tree in question.by.items()
+    ]
+    who = map(repr, _whose(asked))
+    return which, *by, question.where, question.largest, *question.totals.items(), *who
 
 
 def _beyond(table: Table, name: str) -> Population:
@@ -284,9 +306,10 @@ def _unchanged(made: Crossed, tables: Sequence[Table]) -> bool:
     of = made.records.count
     if of is None:
         return False
+    counted = [(g, tables[g.table].count) for g in made.groupings]
     return all(
-        tables[g.table]["count"].measure.sum.ravel()[0] == (g.pieces[[0]] @ of.ravel()[1:])[0]
-        for g in made.groupings
+        count is None or count.ravel()[0] == (grouping.pieces[[0]] @ of.ravel()[1:])[0]
+        for grouping, count in counted
     )
 
 

@@ -106,7 +106,10 @@ def with_values(
             with naming(one):
                 _values(tables, sums, [one])
         raise InputError(f"earlier releases contradict the new tables: {error}") from error
-    made = (as_table(e.published, value) for e, value in zip(earlier, values, strict=True))
+    made = (
+        replace(as_table(e.published, value), asked=e.asked)
+        for e, value in zip(earlier, values, strict=True)
+    )
     return EarlierTables(tuple(earlier), tuple(made))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
@@ -15,20 +15,23 @@ import numpy as np
 
 from diskret.engines.engine import Engine
 from diskret.errors import ContradictionError, DiskretError, InputError, ProofError, ProtectionError
+from diskret.hierarchy import Hierarchy
 from diskret.io import Source
 from diskret.keys import SecretKeys
 from diskret.ledger.ledger import Ledger
 from diskret.protect.suppress import suppress
 from diskret.protect.tabulate import tabulate
-from diskret.rules import Rule
 from diskret.serve.answers import Refused, Shown
 from diskret.serve.data import DataSet
 from diskret.serve.engines import Until
 from diskret.serve.noise import flat_tree, impossible
 from diskret.serve.question import Family
 from diskret.serve.suppression import Suppression
-from diskret.tables import Published, Table
+from diskret.serve.variables import Variable
+from diskret.tables import Earlier, MeasureSum, Published, Table
 
+#: Of what tells the releases of a data set apart.
+_DIGITS = 24
 #: How often a table is protected anew because another process released something meanwhile.
 _TRIES = 3
 
@@ -90,7 +93,7 @@ class Releases:
                 return shown_of(before, family, data)
             position = self._ledger.position
             try:
-                self._release(name, suppression_of(data).judge(family.measure), true, until)
+                self._release(name, family, data, true, until)
             except DiskretError as error:
                 until.check()
                 if self._ledger.position != position:
@@ -107,15 +110,17 @@ class Releases:
         (table,) = self._ledger.tables(name)
         return table.published
 
-    def _release(self, name: str, rule: Rule, true: Callable[[], Table], until: Until) -> None:
+    def _release(
+        self, name: str, family: Family, data: DataSet, true: Callable[[], Table], until: Until
+    ) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they name codes, and whoever runs the service reads
             table = true()
             until.check()
             result = suppress(
                 table,
-                rule,
-                ledger=self._ledger,
+                suppression_of(data).judge(family.measure),
+                ledger=_SameRecords(self._ledger, table, data),
                 keys=self._keys,
                 time_limit=until.left,
                 progress=lambda *_: until.check(),
@@ -127,6 +132,40 @@ class Releases:
                 self._ledger.publish(result, folder, ["csv"], name=name, who="diskret serve")
             except InputError as error:  # measures that others follow from, which nothing ties
                 raise ProofError(str(error)) from None
+
+
+@dataclass(frozen=True, eq=False)
+class _SameRecords:
+    """The ledger; what it knows of a data set was made from the records that are still there.
+
+    So they tell how the variables of all its tables lie in each other.
+    """
+
+    ledger: Ledger
+    table: Table
+    data: DataSet
+
+    @property
+    def position(self) -> str:
+        """As of the ledger."""
+        return self.ledger.position
+
+    def earlier(
+        self, tables: Sequence[Published], sums: Sequence[MeasureSum] = ()
+    ) -> Sequence[Earlier]:
+        """As of the ledger, with the records."""
+        found = self.ledger.earlier(tables, sums)
+        return [
+            self._asked(e) if e.release[:-_DIGITS] == f"{self.data.name} " else e for e in found
+        ]
+
+    def _asked(self, one: Earlier) -> Earlier:
+        own = self.table.asked
+        if own is None:
+            return one
+        by = {d.name: _tree(self.data.variable[d.name]) for d in one.published.dimensions}
+        question = replace(own.question, by=by, where=one.published.where)
+        return replace(one, asked=replace(own, question=question))
 
 
 def _unproven(data: DataSet) -> Refused:
@@ -158,7 +197,7 @@ def name_of(family: Family, data: DataSet) -> str:
     """Of a release: the data set, and a digest of what the table shows of which records."""
     codes = [data.variable[name].level(family.level(name)).codes for name in family.variables]
     said = json.dumps([asdict(family), vintage_of(data), codes], sort_keys=True)
-    return f"{data.name} {blake2b(said.encode(), digest_size=12).hexdigest()}"
+    return f"{data.name} {blake2b(said.encode(), digest_size=_DIGITS // 2).hexdigest()}"
 
 
 def tabulated(family: Family, data: DataSet, records: Source, engine: Engine) -> Table:
@@ -170,7 +209,7 @@ def tabulated(family: Family, data: DataSet, records: Source, engine: Engine) ->
     trees = {name: data.variable[name] for name in names}
     table = tabulate(
         records,
-        by={name: one.tree or flat_tree(one.codes) for name, one in trees.items()},
+        by={name: _tree(one) for name, one in trees.items()},
         value=None if measure is None else measure.column,
         unit=how.unit,
         holding=how.holding,
@@ -182,6 +221,10 @@ def tabulated(family: Family, data: DataSet, records: Source, engine: Engine) ->
     for name, level in family.levels:
         table = table.recode(name, level=level)
     return table if family.variables else table.recode(names[0], level=0)
+
+
+def _tree(variable: Variable) -> Hierarchy:
+    return variable.tree or flat_tree(variable.codes)
 
 
 def shown_of(published: Published, family: Family, data: DataSet) -> Shown:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.tables.cells import NO_BOUND
-from diskret.tables.contributions import Contributions
+from diskret.tables.contributions import Asked, Contributions
 from diskret.tables.perturbed import Perturbed, stands_for
 from diskret.tables.published import Publication, Published
 from diskret.tables.ties import MeasureSum
@@ -142,6 +142,7 @@ class Earlier:
         they are not kept.
     keyed: gives other lists of contributions the keyed fingerprints that `contributions` uses;
         None: they use the same numbers as it is.
+    asked: how the records that it was made from can be asked again; None: they are gone.
     """
 
     release: str
@@ -155,6 +156,7 @@ class Earlier:
     perturbed: bool = False
     shown: NDArray[np.int64] | None = None
     keyed: Callable[[Contributions], Contributions] | None = field(default=None, repr=False)
+    asked: Asked | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:

@@ -634,11 +634,23 @@ def test_what_cannot_be_checked_is_said(claim, given, message):
         (lambda: C.TCloseness(True), "must be a number"),
         (lambda: C.BetaLikeness(0), "above 0"),
         (lambda: C.DeltaDisclosure("1"), "must be a number"),
+        (lambda: C.Safe(1), "minimum= must be a whole number from 2 upwards"),
     ],
 )
 def test_parameters_are_checked(made, message):
     with pytest.raises(InputError, match=message):
         made()
+
+
+def test_what_must_stay_is_tables_by_their_names_and_cells_by_text():
+    assert C.Safe().exact is None
+    for exact, expected in (
+        ("sex", (("sex",),)),
+        ([("sex", "job"), "job"], (("sex", "job"), ("job",))),
+        ({"sex": "m", "age": 7}, ({"sex": "m", "age": "7"},)),
+        (["sex", {"age": None}], (("sex",), {"age": None})),
+    ):
+        assert C.Safe(exact=exact).exact == expected
 
 
 def test_enhanced_likeness_bounds_frequent_values_too():

@@ -74,7 +74,10 @@ def average_out(answers: Any) -> Estimate:
     >>> average_out([[3, 4], [5, 4], [2, 5], [4, 2]])
     Estimate(value=7.25, standard_error=0.6291528696058958, answers=4, distinct=3)
     """
-    sums = np.asarray(answers, dtype=np.int64)
+    given = np.asarray(answers)
+    sums = given.astype(np.int64)
+    if (sums != given).any():
+        raise InputError(f"answers are whole numbers; {given[sums != given][0]} is none")
     sums = sums.reshape(len(sums), -1).sum(axis=1) if sums.size else sums.ravel()
     if not len(sums):
         raise InputError("an average needs at least one answer")
