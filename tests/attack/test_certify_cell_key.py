@@ -139,7 +139,9 @@ def test_cells_that_hold_something_are_not_impossible():
         shown = result.published
         nobody = shown.empty | (np.arange(shown.value.size).reshape(shown.value.shape) == 4)
         wrong = replace(shown, empty=nobody, value=np.where(nobody, 0, shown.value))
-        with pytest.raises(ProofError, match="1 cells are said to be impossible and hold"):
+        with pytest.raises(
+            ProofError, match=r": cells are said to be impossible and hold.*\(1 in all\)"
+        ):
             if shown.frequency:
                 certified(wrong)
             else:
@@ -380,9 +382,9 @@ def test_a_sum_beside_a_count_of_0_is_0():
         )
 
     certify(shown)
-    with pytest.raises(ProofError, match="1 cells are no 0 beside a count of 0, e.g. region=S"):
+    with pytest.raises(ProofError, match=r"no 0 beside a count of 0, e\.g\. region=S \(1 in"):
         certify(changed(shown, 1, 2))
-    with pytest.raises(ProofError, match="1 cells are not the sums plus .*, e.g. region=N"):
+    with pytest.raises(ProofError, match=r"not the sums plus .*, e\.g\. region=N \(1 in all"):
         certify(changed(shown, 1, 1))
 
 
@@ -393,7 +395,7 @@ def test_sums_of_both_signs_may_be_negative():
     shown = dk.perturb(table, noise).published
     assert (shown.value < 0).any() and (shown.value != table.measure.sum).any()
     for cell in (3, int(shown.value.argmin())):
-        with pytest.raises(ProofError, match=r"1 cells are not the sums plus"):
+        with pytest.raises(ProofError, match=r"not the sums plus .* \(1 in all\)"):
             certify_cell_key_sums(
                 table, changed(shown, 1, cell), noise, CENTRED.lookup(), number=table.count
             )

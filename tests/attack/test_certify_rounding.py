@@ -240,9 +240,7 @@ def test_the_office_reads_how_far_values_are_off_and_what_was_proven():
     assert off.startswith("3 of 4 values differ from the true ones, by 2 at most and 1 on average")
     assert proven.startswith("2 of 2 sensitive true values are proven") and "; 0 values" in proven
     more = replace(asked, cell=np.array([1, 3]), upper=np.array([0, 400]))
-    with pytest.raises(
-        ProofError, match=r"1 true values are not .*, e\.g\. x=c; take a larger base"
-    ):
+    with pytest.raises(ProofError, match=r"1 true value is not .*, e\.g\. x=c; take a larger base"):
         certify_rounding([table], [true], perturbed, [more])
     less = Requirements(*(np.array([one]) for one in (3, 100, 100, 0)))
     two = certify_rounding([table, replace(table, name="u")], [true] * 2, perturbed, [asked, less])

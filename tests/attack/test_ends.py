@@ -82,6 +82,36 @@ def test_ends_that_no_small_denominator_tells_are_neither_wider_nor_narrower(who
     assert between > 20
 
 
+@pytest.mark.parametrize(
+    ("value", "sign", "counts", "sums"),
+    [
+        (2.9999995, 1, 3, 3),
+        (2.9999995, -1, 3, 3),
+        (3.0000005, 1, 3, 3),
+        (3.0000005, -1, 3, 3),
+        (2.99, 1, 2, 2.99),
+        (3.01, -1, 4, 3.01),
+        (-3.01, 1, -4, -3.01),
+        (-2.99, -1, -2, -2.99),
+        (10**7 + 0.999, 1, 10**7, 10**7 + 0.999),
+        (10**7 + 0.001, -1, 10**7 + 1, 10**7 + 0.001),
+    ],
+)
+def test_ends_of_a_vertex_that_is_not_exact_are_rounded_inwards(value, sign, counts, sums):
+    """But for the last digits, which the solver does not know."""
+    own = programme([[1, 1]], [5], [0, 0], [9, 9])
+    answer = Answer(True, np.array([value, 0.0]), None)
+    for whole, end in ((True, counts), (False, sums)):
+        questions = search._Search(own, whole, 9, np.ones(2, bool))
+        assert questions._end(answer, 0, sign) == end
+    for numerator, point, up, down in ((7, 3.5, 3, 4), (-7, -3.5, -4, -3), (8, 4, 4, 4)):
+        exact = Answer(True, np.array([99.0, 99.0]), Point(np.array([numerator, 1]), 2))
+        assert questions._end(exact, 0, sign) == point
+        questions.whole = True
+        assert questions._end(exact, 0, sign) == (up if sign > 0 else down)
+        questions.whole = False
+
+
 # ── where no whole numbers are ───────────────────────────────────────────────────────
 
 
@@ -196,6 +226,30 @@ def test_without_a_ray_nothing_is_shown_to_be_endless_and_nothing_bounds_it(ray)
     found = search.search(own, True, 100, np.ones(4, bool))
     assert found.upper.tolist() == [np.inf, np.inf, 9, 9]
     assert found.lower.tolist() == [0] * 4 and found.high.tolist() == [0, 0, 9, 9]
+
+
+@pytest.mark.parametrize(
+    ("row", "total", "lower", "upper", "ray", "ends"),
+    [
+        ([1, 1], 5, [0, 0], [UNKNOWN, 9], [1, -1], [(0, 5), (0, 5)]),
+        ([1, -1], 0, [0, 0], [UNKNOWN, 9], [1, 1], [(0, 9), (0, 9)]),
+        ([1, 1], 5, [-UNKNOWN, 0], [9, 9], [-1, 1], [(-4, 5), (0, 9)]),
+        ([1, -1], 0, [-UNKNOWN, 2], [9, 9], [-1, -1], [(2, 9), (2, 9)]),
+        ([1, 1], 5, [0, 0], [UNKNOWN, 9], [1, 0], [(0, 5), (0, 5)]),
+    ],
+)
+def test_rays_that_leave_a_bound_or_an_equation_make_nothing_endless(
+    row, total, lower, upper, ray, ends
+):
+    """Whatever the solver says: else an interval would be told without an end that it has."""
+    for more in (0, 1):  # beside an equation that the ray keeps
+        rows = [[*row, 0, 0], [0, 0, 1, -1]] if more else [row]
+        own = programme(rows, [total, 0][: 1 + more], lower + [0, 0][: 2 * more],
+                        upper + [3, 3][: 2 * more])  # fmt: skip
+        told = np.array([*map(float, ray), 0.0, 0.0][: len(own.lower)])
+        own._solver = Lost(own._solver, getPrimalRay=lambda told=told: (None, True, told))
+        found = search.search(own, True, 100, np.ones(len(own.lower), bool))
+        assert [*zip(found.lower.tolist(), found.upper.tolist(), strict=True)][:2] == ends
 
 
 def test_a_ray_of_large_numbers_is_none_for_its_unknowns_alone():
@@ -366,6 +420,14 @@ def test_what_points_show_is_the_least_and_the_most_of_them_and_few_are_needed()
             assert (found.lower[k], found.upper[k]) == (-6, 7)
             assert found.shown(k, 1) == (value[:, k].max() >= 7)
             assert found.shown(k, -1) == (value[:, k].min() <= -6)
+
+
+def test_counts_are_shown_at_their_ends_where_no_vertex_is_whole():
+    """Of 2y + w = 5 with w up to 2 only y = 2 is whole, and that is no vertex."""
+    own = programme([[1, 1, 0, 0], [0, 0, 2, 1]], [3, 5], [0] * 4, [3, 3, 9, 2])
+    found = search.search(own, True, 9, np.ones(4, bool))
+    assert (found.low.tolist(), found.high.tolist()) == ([0, 0, 2, 1], [3, 3, 2, 1])
+    assert (found.lower.tolist(), found.upper.tolist()) == ([0, 0, 2, 0], [3, 3, 2, 2])
 
 
 def test_known_points_are_not_asked_for_again(monkeypatch):

@@ -108,6 +108,7 @@ def test_meindl_hierarchy_is_recomputed_by_subtraction():
 def test_a_published_partner_gives_everything_away():
     assert all(low < high for low, high in found(meindl(*CORNERS)).values())
     assert all(low == high for low, high in found(meindl(*CORNERS[:3])).values())
+    assert examine(meindl(*CORNERS[:3])).outer == 0
 
 
 # ── a third attacker ─────────────────────────────────────────────────────────────────
