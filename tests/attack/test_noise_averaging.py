@@ -1,5 +1,6 @@
 """Averages of many answers, and hidden parameters: exactly, and through real cell keys."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -17,6 +18,8 @@ from diskret.attack import (
 )
 from diskret.cellkey import PerturbationTable
 from diskret.errors import InputError
+from diskret.hierarchy import Hierarchy
+from diskret.tables import Dimension, Published
 
 
 @given(
@@ -158,6 +161,27 @@ def test_variance_and_small_counts_follow_from_published_tables():
     shown = perturbed(seed_table(), small, draw)
     assert hidden_parameters(published(shown)).missing == 2
     assert hidden_parameters(published(perturbed(tiny_table(), small, draw))).missing == 0
+
+
+def test_variance_is_that_of_what_totals_and_several_large_parts_miss_each_other_by():
+    """T = a + b misses by 4, b = b1 + b2 by 6; a1 is the same cell as a, c has a small part."""
+    codes, parent = ["T", "a", "a1", "b", "b1", "b2", "c", "c1", "c2"], [-1, 0, 1, 0, 3, 3, 0, 6, 6]
+    tree = Hierarchy(tuple(codes), np.array(parent))
+    value = np.array([90, 30, 28, 44, 20, 18, 12, 10, 9])
+    none = np.zeros(9, dtype=bool)
+    by = (Dimension("branch", tree),)
+    table = Published("t", by, "count", True, 0, value, none, none, changed="cell_key")
+    found = hidden_parameters(table)
+    assert (found.equations, found.missing) == (2, 8)
+    assert found.variance == pytest.approx((4**2 / 4 + 6**2 / 3) / 2)
+    more = hidden_parameters(table, large=9)
+    assert more.equations == 3
+    assert more.variance == pytest.approx((4**2 / 4 + 6**2 / 3 + 7**2 / 3) / 3)
+    fewer = hidden_parameters(replace(table, suppressed=np.arange(9) == 4), large=9)
+    assert fewer.equations == 2
+    for gone in (value * 0, np.where(value == 90, 90, 0)):
+        empty = hidden_parameters(replace(table, value=gone, suppressed=gone == 0))
+        assert (empty.equations, empty.missing) == (0, max(int(gone.max()) - 1, 0))
 
 
 def test_a_table_without_large_counts_tells_no_variance():

@@ -125,6 +125,9 @@ def test_least_noise_knows_impossible_cells():
     shown = published([12, 0, 7])
     shown.empty[1] = True
     assert least_noise(shown) == 3  # 9 or 10 of both, as nobody can be in the first part
+    shown = published([2, 0, 1])
+    shown.empty[1] = True
+    assert least_noise(shown) == 1
     shown = published([0, 5, 0])
     shown.empty[0] = True
     with pytest.raises(ContradictionError, match="no noise explains"):

@@ -161,3 +161,29 @@ def test_fractions_share_a_table_while_their_denominator_is_small():
 def test_numbers_that_are_too_large_make_no_table():
     assert apart((1, [(LIMIT - 1024, 1)])) == [([0], 1), ([LIMIT - 1024], 1)]
     assert apart((1, [(LIMIT, 1)])) == [([0], 1)]
+
+
+def test_known_shares_of_cells_are_added_in_units_of_the_table():
+    parts = [ComponentPoints(np.array([0]), [Point(np.array([1]), 1), Point(np.array([1]), 2)])]
+    link = sparse.csr_array(np.array([[1], [-1], [0]]))
+    found = [*complete_tables(parts, link, np.array([0, 7, 3]))]
+    assert [(p.numerator.tolist(), p.denominator) for p in found] == [
+        ([1, 6, 3], 1),
+        ([1, 13, 6], 2),
+    ]
+
+
+def test_points_beside_a_simplest_one_that_is_no_start():
+    known, bounds, reduced = inner_cells_hidden()
+    by = [[5, -5, 0, -5, 5, 0, 0, 0, 0], [0, 0, 0, 1, -1, 0, -1, 1, 0]]
+    start, *moved = as_points(known, reduced, by)
+    every = [Point(2 * start.numerator, 2), *moved]
+    hidden = np.ones(reduced.link.shape[1], dtype=bool)
+    told = Witnesses.gathered([], hidden).with_points(every, start)
+    assert told.start.tolist() == [start.numerator.tolist()]
+    found = put_together([ComponentPoints(np.arange(len(hidden)), told)], known, reduced, bounds)
+    truth = TRUTH.ravel()[known.cell]
+    expected = [truth + by[0], truth + by[1], truth]
+    assert [(p.numerator / p.denominator).tolist() for p in found] == [
+        table.tolist() for table in expected
+    ]

@@ -7,17 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attack_tables import hide as hide_cells
+from attack_tables import publish, rolled_up
 from kinds_of_records import DEEP, FLAT, KINDS, Shown, publication
 from profiles import scaled
 from scipy.optimize import linprog
 
 from diskret.attack import Attacker, Targets, examine
+from diskret.attack.equations import equations
 from diskret.attack.exact import LIMIT, Point
 from diskret.attack.explain import setting_of
+from diskret.attack.knowledge import unknown_bounds
+from diskret.attack.reduction import reduce
 from diskret.attack.republished import Alternatives, Republished, connected_parts, within
 from diskret.errors import ProofError
 from diskret.hierarchy import Hierarchy
-from diskret.tables import Dimension, Published
+from diskret.tables import Dimension, Published, together
 from diskret.tables.requirements import NO_LEVELS
 
 republished = importlib.import_module("diskret.attack.republished")
@@ -100,7 +105,7 @@ def attacked(setting, part, secondary, asked):
     z[moves] += attack.turn[moves] * attack.truth[attack.y[moves]]
     assert np.array_equal(attack.sign * z[attack.z] + attack.offset, setting.truth[part.cell])
     still = int(np.searchsorted(part.cell, secondary))
-    return attack.intervals(asked, known.reach(still))
+    return attack.unknowns(asked), *attack.intervals(asked, known.reach(still))
 
 
 @pytest.mark.parametrize("lost", [False, True])
@@ -120,7 +125,9 @@ def test_all_that_is_left_open_is_found_and_no_more(lost, monkeypatch):
         for setting, part, secondary, asked, (low, high) in attacks(seed):
             cells = len(setting.cell)
             far = Targets(np.full(cells, -(10**9)), np.full(cells, 10**9), np.zeros(cells, int))
-            lower, upper, reach = attacked(replace(setting, targets=far), part, secondary, asked)
+            unknowns, lower, upper, reach = attacked(
+                replace(setting, targets=far), part, secondary, asked
+            )
             assert lower[asked] == pytest.approx(low, abs=1e-6), seed
             assert upper[asked] == pytest.approx(high, abs=1e-6), seed
             shown = reach[0][asked], reach[1][asked]
@@ -128,6 +135,8 @@ def test_all_that_is_left_open_is_found_and_no_more(lost, monkeypatch):
             assert (shown[0] <= np.where(np.isinf(low), -100, low) + 1e-6).all()
             assert (shown[1] >= np.where(np.isinf(high), 100, high) - 1e-6).all()
             assert ((shown[0] >= low - 1e-6) & (shown[1] <= high + 1e-6)).all()
+            moving = int((high > low + 1e-6).sum())
+            assert min(moving, 1) <= unknowns <= moving
             compared, endless = compared + asked.sum(), endless + np.isinf(high).sum()
     assert compared > 50 and endless
 
@@ -148,6 +157,30 @@ def test_what_is_wanted_is_reached_if_it_can_be():
     assert answers == {True, False}
 
 
+def test_connected_parts_share_no_equation_and_small_ones_come_first():
+    """Blocks of nine and of six hidden cells, four around a hidden total, one that is known."""
+    trees = (Hierarchy.flat(list("abcdefg")), Hierarchy.flat(list("xyzuvws")))
+    cells = [
+        (r, c) for rows, columns in (("abc", "xyz"), ("de", "uvw")) for r in rows for c in columns
+    ]
+    hidden = hide_cells(
+        trees, *cells, ("f", "x"), ("g", "s"), ("g", "Total"), ("Total", "s"), ("Total", "Total")
+    )
+    value = rolled_up(trees, np.arange(49).reshape(7, 7))
+    known = equations(publish(trees, value, hidden))
+    lower, upper = unknown_bounds(together(publish(trees, value, hidden)), known, Attacker(), None)
+    reduced = reduce(known.matrix, known.right, lower, upper)
+    parts = [*connected_parts(reduced)]
+    assert [len(part.cell) for part in parts] == [4, 6, 9]
+    for part in parts:
+        follows = reduced.link[part.cell]
+        assert {*follows.indices.tolist()} == {*part.unknown.tolist()}
+        assert (np.diff(follows.indptr) == 1).all()
+        others = np.setdiff1d(np.arange(reduced.link.shape[1]), part.unknown)
+        assert not reduced.matrix[part.row][:, others].nnz
+    assert sorted(np.concatenate([part.row for part in parts])) == [*range(len(reduced.right))]
+
+
 # ── tables that are known ────────────────────────────────────────────────────────────
 
 
@@ -156,12 +189,12 @@ def test_tables_beyond_those_that_are_kept_count_once(monkeypatch):
         for name, limit in limits.items():
             monkeypatch.setattr(republished, name, limit)
         known = Alternatives(np.array([5, 8]), whole=False)  # the first of them
-        told = [known.add(Point(np.array(one), 1)) for one in ([5, 9], [5, 2])]
+        told = [known.add(Point(np.array(one), 1)) for one in ([5, 900], [5, 2])]
         assert [[end.tolist() for end in one] for one in told] == [
-            [[5, 8], [5, 9]],
+            [[5, 8], [5, 900]],
             [[5, 2], [5, 8]],
         ]
-        assert [end.tolist() for end in known.reach(0)] == [[5, 8], [5, 9]]
+        assert [end.tolist() for end in known.reach(0)] == [[5, 8], [5, 900]]
 
 
 def test_numbers_beyond_64_bits_are_not_computed_with():

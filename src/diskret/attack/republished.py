@@ -62,7 +62,7 @@ def connected_parts(reduced: Reduction) -> Iterator[Connected]:
     """The connected parts of the table, small ones first."""
     cell_label, row_label = labels(reduced.matrix)
     of_cell = np.append(cell_label, -1)[followed(reduced.link)[0]]
-    sizes = np.bincount(of_cell[of_cell >= 0], minlength=int(cell_label.max(initial=-1)) + 1)
+    sizes = np.bincount(of_cell[of_cell >= 0])
     for label in np.lexsort((np.arange(len(sizes)), sizes)).tolist():
         if sizes[label]:
             yield Connected(
