@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from diskret.attack import insider_quads
 from diskret.attack.insider_quads import Quads
 
 
@@ -60,3 +61,21 @@ def test_very_many_are_cut_short():
     cells, ways = quads.moves(45)
     assert 100 < len(cells) < 30_000
     assert all(quads.holds(c, w) for c, w in zip(cells[:50], ways[:50], strict=True))
+
+
+@pytest.mark.parametrize(("most", "found"), [(30, True), (29, False)])
+def test_with_more_pairs_than_are_looked_at_there_are_none(monkeypatch, most, found):
+    """Three lines of four cells and four of three: eighteen and twelve pairs."""
+    monkeypatch.setattr(insider_quads, "_MOST", most)
+    cells, ways = Quads(sparse.csr_array(table(2, 3))).moves(5)
+    assert (len(cells) > 0) == (len(ways) > 0) == found
+
+
+def test_after_some_cells_without_any_the_others_are_not_looked_at(monkeypatch):
+    monkeypatch.setattr(insider_quads, "_PATIENCE", 2)
+    alone = np.zeros((7, 15), dtype=np.int64)
+    alone[:, :12] = table(2, 3)
+    quads = Quads(sparse.csr_array(alone))
+    assert len(quads.moves(5)[0]) and not len(quads.moves(12)[0]) and len(quads.moves(6)[0])
+    assert not len(quads.moves(13)[0]) and not len(quads.moves(14)[0])
+    assert not len(quads.moves(9)[0])

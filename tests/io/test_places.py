@@ -1,6 +1,8 @@
 """Files of every day: what is wrong is told with its place, and nothing is lost silently."""
 
 import openpyxl
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -308,3 +310,13 @@ def test_totals_that_do_not_tell_their_contributions_have_those_of_their_parts()
     )
     table = dk.Table.from_cells(frame, by={"region": None}, value="v", count="n", largest=["x"])
     assert table.measure.largest.ravel().tolist() == [90, 90, 20]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_rows_of_a_frame_are_named(kind):
+    frame = kind({"region": ["N", "S", "W"], "v": [1, 2, None]})
+    with pytest.raises(InputError, match="^row 3: 1 record: nothing in column 'v'"):
+        dk.tabulate(frame, by={"region": None}, value="v")
+    tree = dk.Hierarchy.flat(["N", "W"])
+    with pytest.raises(InputError, match="^row 2: 1 record: 1 code in column 'region'"):
+        dk.tabulate(frame, by={"region": tree})

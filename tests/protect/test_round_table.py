@@ -129,7 +129,7 @@ def test_public_part_names_no_keys_steps_or_deviations():
         ({"steps": 1}, 'steps= is for method="controlled" only'),
         ({"method": "controlled", "steps": -1}, "steps= must be a whole number from 0"),
         ({"inner": counts()}, "inner= is a table of counts"),
-        ({"rule": dk.rules.MinimumFrequency}, "is no rule"),
+        ({"rule": dk.rules.MinimumFrequency}, r"give its numbers, e.g. dk.rules.Mini.*\(3\)"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options, why):

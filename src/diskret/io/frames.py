@@ -382,7 +382,7 @@ def _check_there(said: DataFile) -> None:
     if said.format is None:
         raise InputError(f"{path}: the suffix {path.suffix!r} is not known; {_ACCEPTED}")
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file; {_ACCEPTED}")
+        raise InputError(f"{path}: there is no such file in {path.parent.resolve()}")
 
 
 def _read(opened: Source) -> pa.Table:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from diskret.errors import DiskretError
 from diskret.io.csv_files import csv_line
 from diskret.io.data_file import DataFile
-from diskret.io.frames import in_memory, source, spelled
+from diskret.io.frames import in_memory, source, spelled, to_arrow
 from diskret.io.record_errors import Place, RecordError
 from diskret.io.sources import Source
 
@@ -36,6 +36,11 @@ def placed(frame: Any) -> Generator[None]:
     Traceback (most recent call last):
     ...
     diskret.io.record_errors.RecordError: ...firms.csv: no number in line 4
+    >>> with placed(pa.table({"v": ["1", "two"]})):
+    ...     raise RecordError(lambda _: "no number", ("v", ["two"]))
+    Traceback (most recent call last):
+    ...
+    diskret.io.record_errors.RecordError: row 2: no number
     """
     try:
         yield
@@ -45,9 +50,11 @@ def placed(frame: Any) -> Generator[None]:
 
 
 def place_of(frame: Any) -> Place | None:
-    """What records of a file are called; None if they are in no single file."""
+    """What records of a file or a frame in memory are called; None of others."""
     if isinstance(frame, Source):
-        frame = frame.opened
+        frame = frame.arrow if frame.opened is None else frame.opened
+    if _can_be_read_again(frame):
+        return Place(found=lambda *asked: first_record(to_arrow(frame)[0], *asked))
     if isinstance(frame, (str, PathLike)):
         frame = DataFile(frame)  # pyright: ignore[reportUnknownArgumentType]
     if not isinstance(frame, DataFile) or not frame.file.is_file():
@@ -65,6 +72,17 @@ def place_of(frame: Any) -> Place | None:
         return f"row {record + above + 1}"
 
     return Place(f"{said.file}{sheet}", named, lambda *asked: _found(said, *asked))
+
+
+def _can_be_read_again(frame: Any) -> bool:
+    """Whether it is a frame in memory; others would be computed once more."""
+    from narwhals import dependencies as known
+
+    return (
+        isinstance(frame, pa.Table)
+        or known.is_pandas_dataframe(frame)
+        or known.is_polars_dataframe(frame)
+    )
 
 
 def _found(said: DataFile, column: str, values: Sequence[object]) -> int | None:

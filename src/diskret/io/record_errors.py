@@ -24,8 +24,9 @@ def _nowhere(column: str, values: Sequence[object]) -> int | None:
 class Place:
     """What records are called in messages: by their row, or as they stand in their file.
 
-    `file`: what messages begin with. `named`: what the record of a position is called. `found`:
-    the position of the first record with one of some values in a column; None: not known.
+    `file`: what messages begin with; "" for a frame. `named`: what the record of a position is
+    called. `found`: the position of the first record with one of some values in a column; None:
+    not known.
 
     >>> Place().named(2)
     'row 3'
@@ -37,9 +38,9 @@ class Place:
 
     def begin(self, seen: Seen | None) -> str:
         """The file, and where in it the first of the records is that an error is about."""
-        if not self.file:
-            return ""
         record = None if seen is None else self.found(*seen)
+        if not self.file:
+            return "" if record is None else f"{self.named(record)}: "
         return f"{self.file}: " if record is None else f"{self.file}, {self.named(record)}: "
 
 

@@ -58,7 +58,7 @@ def tables_to_protect(asked: Sequence[Asked]) -> list[TableToProtect]:
     if not asked:
         raise InputError("there is no table to protect")
     for one in asked:
-        _check_rule(one.rule)
+        check_rule(one.rule)
     asked = _of_one_sign(asked)
     if any(one.previous_discount for one in asked) and all(one.previous is None for one in asked):
         raise InputError(
@@ -134,8 +134,12 @@ def checked_tables(given: Any, changed: bool = False) -> list[Table]:
     return parts
 
 
-def _check_rule(rule: Any) -> None:
-    if isinstance(rule, type) or not (callable(rule) or isinstance(rule, Sensitivity)):
+def check_rule(rule: Any) -> None:
+    """Refuse what is neither a rule nor what one found."""
+    if isinstance(rule, type):
+        name = rule.__name__
+        raise InputError(f"{name} is a kind of rule; give its numbers, e.g. dk.rules.{name}(3)")
+    if not (callable(rule) or isinstance(rule, Sensitivity)):
         raise InputError(
             f"{rule!r} is no rule; give one like dk.rules.PPercent(5), or several joined with |"
         )

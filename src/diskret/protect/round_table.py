@@ -15,7 +15,7 @@ from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.parameters import Positive, Whole, reading
 from diskret.progress import Progress, silent
-from diskret.protect.arguments import checked_tables, rules_for
+from diskret.protect.arguments import check_rule, checked_tables, rules_for
 from diskret.protect.linked import default_names, of_each
 from diskret.protect.perturbed_result import PerturbedResult
 from diskret.rounding import (
@@ -291,13 +291,8 @@ def _sensitivities(rule: Any, tables: Sequence[Table]) -> list[Sensitivity]:
     found: list[Sensitivity] = []
     says: Any
     for given, table in zip(rules_for(rule, tables), tables, strict=True):
-        says = given
-        if not isinstance(given, Sensitivity):
-            if isinstance(given, type) or not callable(given):
-                raise InputError(
-                    f"{given!r} is no rule; give one like dk.rules.MinimumFrequency(3)"
-                )
-            says = given(table)
+        check_rule(given)
+        says = given if isinstance(given, Sensitivity) else given(table)
         found.append(says)
     return found
 

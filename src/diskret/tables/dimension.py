@@ -43,9 +43,11 @@ def describe_some(
 def check_by(by: Any) -> None:
     """Refuse what is no mapping of columns to code trees."""
     if not isinstance(by, Mapping):
+        names: list[Any] = [by] if isinstance(by, str) else [*by] if isinstance(by, list) else []
+        meant = dict.fromkeys(map(str, names)) or {"column": None}
         raise InputError(
-            f"by= is a column and its code tree for each dimension, not {by!r}; write "
-            "by={column: None} where the codes have no hierarchy"
+            f"by= is a column and its code tree for each dimension, not {by!r}; where the codes "
+            f"have no hierarchy write by={meant}"
         )
     if not by:
         raise InputError("a table needs at least one classifying variable: by={column: hierarchy}")
