@@ -1,9 +1,11 @@
-"""The one decorator for loops that numpy cannot express; only ``*_kernels`` modules use it."""
+"""The one decorator for loops that numpy cannot express; only ``*_kernels`` modules use this."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
+
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,6 +31,4 @@ def typed(number: int) -> int:
 
     For a literal numba compiles a kernel once more, which takes seconds.
     """
-    import numpy as np
-
     return cast(int, np.int64(number))
