@@ -299,6 +299,28 @@ def test_what_is_shown_already_is_not_looked_for_again(seed):
     assert not case.withstood(found.tables).tables
 
 
+class Odd(Percent):
+    """Counts in three equations of which every two have a cell in common: halves are vertices."""
+
+    def __init__(self, seed, coalition):
+        draw = np.random.default_rng(seed)
+        self.own = draw.integers(0, 3, (4, 6)) * (draw.random((4, 6)) < 0.5)
+        self.coalition, self.whole = coalition, True
+        self.real = self.truth = self.own.sum(axis=0)
+        self.latent = np.zeros(6, dtype=bool)
+        self.number = (self.own > 0).sum(axis=0)
+        self.matrix = np.array([[1, 1, 0, 1, 0, 0], [0, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 1]])
+        self.right = self.matrix @ self.real
+        self.target = np.concatenate((np.eye(6, dtype=np.int64), [[1, 1, 1, 0, 0, 0]]))
+        self.owe()
+
+
+@pytest.mark.parametrize("seed", range(scaled(100)))
+def test_halves_are_no_counts(seed):
+    case = Odd(seed, 1 + seed % 2)
+    compare(case, case.withstood())
+
+
 class Squares(Percent):
     """Two such tables that nothing connects; asked is about the first cells of both together."""
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
+from diskret.errors import MeasureError
 from diskret.tables.meanings import common_cells
 from diskret.tables.one_measure import SAMPLE, Valued, chance_explains, finest_of
 from diskret.tables.table import Table
@@ -51,7 +51,7 @@ def refuse_undeclared_sums(
 
     Raises
     ------
-    InputError
+    MeasureError
         A sum of three measures and more, each times a number, is 0 in all finest cells that they
         share; no sum of measures says so; and chance is no explanation.
     """
@@ -67,7 +67,7 @@ def refuse_undeclared_sums(
                     told.append(relation)  # between measures that show all
                 elif len(relation) > 2 and not _follows(relation, told):
                     if _no_chance(relation, columns):
-                        raise InputError(_said(relation, len(columns[next(iter(relation))].value)))
+                        raise MeasureError(_said(relation, columns))
 
 
 def _cells(one: Valued) -> object:
@@ -199,7 +199,8 @@ def _no_chance(relation: Relation, columns: _Columns) -> bool:
     return not chance_explains(least, 0 if plain else number - 1, tried)
 
 
-def _said(relation: Relation, cells: int) -> str:
+def _said(relation: Relation, columns: _Columns) -> str:
+    cells = max(len(columns[name].value) for name in relation)
     ups, downs = ([n for n, f in relation.items() if f == sign] for sign in (1, -1))
     if len(ups) + len(downs) == len(relation) and 1 in (len(ups), len(downs)):
         [total], parts = (ups, downs) if len(ups) == 1 else (downs, ups)
