@@ -17,6 +17,10 @@ class AdditivityError(InputError):
     """Totals of an already tabulated file that are not the sum of their parts."""
 
 
+class MeasureError(InputError):
+    """Measures or periods that tell of each other although nothing that is said ties them."""
+
+
 class JobError(InputError):
     """A job file that cannot be carried out; names line, key and admissible values."""
 

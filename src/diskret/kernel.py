@@ -1,9 +1,11 @@
-"""The one decorator for loops that numpy cannot express; only ``*_kernels`` modules use it."""
+"""The one decorator for loops that numpy cannot express; only ``*_kernels`` modules use this."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
+
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,3 +24,11 @@ def kernel(function: F) -> F:
     except RuntimeError:  # no folder for the cache is writable
         compiled = numba.njit(nogil=True)(function)
     return compiled
+
+
+def typed(number: int) -> int:
+    """The same number, to be handed from one kernel to another, or changed in a loop.
+
+    For a literal numba compiles a kernel once more, which takes seconds.
+    """
+    return cast(int, np.int64(number))

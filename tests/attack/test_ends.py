@@ -241,15 +241,17 @@ def test_without_a_ray_nothing_is_shown_to_be_endless_and_nothing_bounds_it(ray)
 def test_rays_that_leave_a_bound_or_an_equation_make_nothing_endless(
     row, total, lower, upper, ray, ends
 ):
-    """Whatever the solver says: else an interval would be told without an end that it has."""
-    for more in (0, 1):  # beside an equation that the ray keeps
-        rows = [[*row, 0, 0], [0, 0, 1, -1]] if more else [row]
-        own = programme(rows, [total, 0][: 1 + more], lower + [0, 0][: 2 * more],
-                        upper + [3, 3][: 2 * more])  # fmt: skip
-        told = np.array([*map(float, ray), 0.0, 0.0][: len(own.lower)])
-        own._solver = Lost(own._solver, getPrimalRay=lambda told=told: (None, True, told))
-        found = search.search(own, True, 100, np.ones(len(own.lower), bool))
-        assert [*zip(found.lower.tolist(), found.upper.tolist(), strict=True)][:2] == ends
+    """Whatever the solver says: else an interval would be told without an end that it has.
+
+    Beside them are two that have none, so that the solver is asked for a ray.
+    """
+    own = programme([[*row, 0, 0], [0, 0, 1, -1]], [total, 0],
+                    [*lower, -UNKNOWN, -UNKNOWN], [*upper, UNKNOWN, UNKNOWN])  # fmt: skip
+    told = np.array([*ray, ray[0], ray[0]], dtype=float)
+    own._solver = Lost(own._solver, getPrimalRay=lambda: (None, True, told.copy()))
+    found = search.search(own, True, 100, np.ones(4, bool))
+    interval = [*zip(found.lower.tolist(), found.upper.tolist(), strict=True)]
+    assert interval == [*ends, (-np.inf, np.inf), (-np.inf, np.inf)]
 
 
 def test_a_ray_of_large_numbers_is_none_for_its_unknowns_alone():

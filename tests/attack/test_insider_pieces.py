@@ -394,3 +394,25 @@ def test_tables_of_one_piece_are_completed_by_possible_values_of_unpublished_cel
     before = Withstood([whole, moved], [], set(), np.arange(6))
     [kept] = _still_possible(before, known, bounds, truth)
     assert kept.numerator.tolist() == whole.numerator.tolist()
+
+
+@pytest.mark.parametrize("owed", [(1, 5), (5, 1)])
+def test_each_side_is_asked_for_what_is_owed_there(owed):
+    """The first cell rises by 3 as the second one falls, and falls by 3 with the last one."""
+    truth = np.array([10, 3, 50, 3])
+    matrix = sparse.csr_array(np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]]))
+    no = np.zeros(4, dtype=bool)
+    known = Equations(np.arange(4), matrix, matrix @ truth, ~no, no, no[:0])
+    most = np.array(owed[:1]), np.array(owed[1:])
+    insiders = Insiders(
+        sparse.csr_array((1, 4), dtype=np.int64),
+        np.full(4, 9),
+        1,
+        sparse.csr_array(np.eye(4, dtype=np.int64)[:1]),
+        most,
+        lambda at, who: (most[0][at], most[1][at]),
+        ~no,
+    )
+    bounds = np.zeros(4, dtype=np.int64), np.full(4, UNKNOWN)
+    found = withstand(known, bounds, truth, [], insiders, False)
+    assert [(one.lower, one.upper) for one in found.open] == [tuple(x * (x > 3) for x in owed)]

@@ -74,7 +74,6 @@ ELSEWHERE = {
     "remote/register.py: f\"'{key}': {error}\"": _INNER,
     "serve/client.py: _problem_of(content, status)": "what the service says",
     "serve/config.py: str(error)": _INNER,
-    "serve/releases.py: str(error)": _INNER,
     "serve/web/app.py: str(error)": _INNER,
     "serve/web/bodies.py: str(error)": _INNER,
 }

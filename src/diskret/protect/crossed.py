@@ -19,7 +19,7 @@ from diskret.attack.all_cells import all_cells
 from diskret.attack.equations import cell_name
 from diskret.errors import InputError
 from diskret.io import Source, source
-from diskret.population import Bounds, Population
+from diskret.population import Population
 from diskret.protect.arguments import rules_judging_unions
 from diskret.protect.attackers import LISTED
 from diskret.protect.earlier_tables import EarlierTables
@@ -190,13 +190,12 @@ def _rows(matrix: sparse.csr_array) -> list[bytes]:
 def _pairs(tables: Sequence[Table], new: int) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
     """Tables that may be of the same records, and a variable of each that the other one lacks.
 
-    Who filters by the code of a variable has it, for the other table as for a map. The first of
-    each pair is new. Pairs of variables of which some table shows the combinations are left out:
+    Who filters by a variable has it, for the other table as for a map. The first of each pair is
+    new. Pairs of variables of which some table shows the combinations are left out:
     there the equations between cells say everything.
     """
     shown = [{d.name for d in table.dimensions} for table in tables]
-    asked = [{n for n, of in t.where if not isinstance(of, Bounds)} - s
-             for t, s in zip(tables, shown, strict=True)]  # fmt: skip
+    asked = [{*t.where.asked} - s for t, s in zip(tables, shown, strict=True)]
     names = [one | other for one, other in zip(shown, asked, strict=True)]
     for i, j in combinations(range(len(tables)), 2):
         one, other = tables[i], tables[j]
@@ -243,7 +242,8 @@ def _crossed(
         if _whose(one.asked) != _whose(other.asked):
             return None
         questions.append(other.asked.question)
-    if any(its != where for its in wheres):
+    bounded = any(name in tables[i].where.bounded for i, name in zip(places, names, strict=True))
+    if bounded or any(its != where for its in wheres):
         return None
     from diskret.protect.tabulate import leaves_of
     from diskret.tables.crossed import crossed

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.kernel import kernel
+from diskret.kernel import kernel, typed
+
+_TWO, _FOUR = typed(2), typed(4)
 
 
 @kernel
@@ -49,13 +51,13 @@ def round_small(
     for place in range(len(order)):  # one after the other, whichever strays less
         i = order[place]
         count = int(small[i])
-        up = _flip(i, base - count, start, cell, rest, 2)
-        down = _flip(i, -count, start, cell, rest, 2)
+        up = _flip(i, base - count, start, cell, rest, _TWO)
+        down = _flip(i, -count, start, cell, rest, _TWO)
         high[i] = up < down
         step = base - count if high[i] else -count
         for at in range(start[i], start[i + 1]):
             rest[cell[at]] += step
-    for power in (2, 4):  # the fourth power minds the largest most
+    for power in (_TWO, _FOUR):  # the fourth power minds the largest most
         for _ in range(sweeps):
             moved = 0
             for place in range(len(order)):
@@ -102,7 +104,7 @@ def swap_small(
                 if high[i] != (rest[c] > 0):
                     continue
                 step = -base if high[i] else base
-                alone = _flip(i, step, start, cell, rest, 4)
+                alone = _flip(i, step, start, cell, rest, _FOUR)
                 for at in range(start[i], start[i + 1]):
                     rest[cell[at]] += step
                 best, partner = -alone, -1
@@ -115,7 +117,7 @@ def swap_small(
                         if high[j] == high[i]:
                             continue
                         left -= 1
-                        change = _flip(j, -step, start, cell, rest, 4)
+                        change = _flip(j, -step, start, cell, rest, _FOUR)
                         if change < best:
                             best, partner = change, j
                 if partner >= 0:

@@ -14,7 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from diskret.engines.engine import Engine
-from diskret.errors import ContradictionError, DiskretError, InputError, ProofError, ProtectionError
+from diskret.errors import (
+    ContradictionError,
+    DiskretError,
+    InputError,
+    MeasureError,
+    ProofError,
+    ProtectionError,
+)
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source
 from diskret.keys import SecretKeys
@@ -30,6 +37,8 @@ from diskret.serve.suppression import Suppression
 from diskret.serve.variables import Variable
 from diskret.tables import Earlier, MeasureSum, Published, Table
 
+#: What is said where a table is not safe beside those before.
+_UNSAFE = (ProofError, ProtectionError, ContradictionError, MeasureError)
 #: Of what tells the releases of a data set apart.
 _DIGITS = 24
 #: How often a table is protected anew because another process released something meanwhile.
@@ -98,7 +107,7 @@ class Releases:
                 until.check()
                 if self._ledger.position != position:
                     continue  # another process released something meanwhile
-                if isinstance(error, (ProofError, ProtectionError, ContradictionError)):
+                if isinstance(error, _UNSAFE):
                     raise _unproven(data) from None
                 raise
         raise _unproven(data)
@@ -128,10 +137,7 @@ class Releases:
             )
             until.check()
             folder = self._folder / name.rpartition(" ")[2]
-            try:
-                self._ledger.publish(result, folder, ["csv"], name=name, who="diskret serve")
-            except InputError as error:  # measures that others follow from, which nothing ties
-                raise ProofError(str(error)) from None
+            self._ledger.publish(result, folder, ["csv"], name=name, who="diskret serve")
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.kernel import kernel
+from diskret.kernel import kernel, typed
+
+_NONE, _ONE = typed(0), typed(1)
 
 
 @kernel
@@ -157,7 +159,7 @@ def _flow(
     `left` is what is left of the room of each half, and is `room` again at the end; `used` is
     memory for a list, returned as it has grown.
     """
-    flow, steps, changed, end = 0.0, 0, 0, 0
+    flow, steps, changed, end = 0.0, 0, _NONE, 0
     while flow < bound and end >= 0:
         queue[:size] = inside[:size]
         end, last, looked = _path(begins, out, head, left, state, queue, size, came)
@@ -206,7 +208,7 @@ def cuts_below(
     found, length, done, mark = 0, 0, 0, 0
     for start in range(1, nodes):
         state[start] = 1
-        inside[0], size, depth = start, 1, -1
+        inside[0], size, depth = start, _ONE, -1
         look = True
         while True:
             if look:
@@ -335,13 +337,13 @@ def parted(
     Returns the flow, the nodes on the side of the source if no more flows, the halves
     whose room changed, and the steps taken; fewer than none if they were too many.
     """
-    flow, steps, changed = 0.0, 0, 0
+    flow, steps, changed = 0.0, 0, _NONE
     used = np.empty(64, np.int64)
     side = queue[:0].copy()
     state[target] = 2
     while True:
         queue[0] = source
-        end, last, looked = _path(begins, out, head, left, state, queue, 1, came)
+        end, last, looked = _path(begins, out, head, left, state, queue, _ONE, came)
         steps += looked
         if end >= 0:
             more, used, changed = _push(head, left, came, end, used, changed)

@@ -224,7 +224,7 @@ def _in_block(
         costs = np.stack([forward == outward, forward != outward], axis=1) | signed
         room = np.where(costs, weight[:, None], np.inf).reshape(-1)
         finished, ends, told, _ = cuts_below(
-            graph.begins, graph.out, graph.head, room, bound, _MOST, _WORK
+            graph.begins, graph.out, graph.head, room, float(bound), _MOST, _WORK
         )
         complete &= bool(finished)
         for i in range(len(ends) - 1):

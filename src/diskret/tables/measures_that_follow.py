@@ -12,11 +12,12 @@ from functools import reduce
 from itertools import combinations
 from math import comb, lcm
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
+from diskret.errors import MeasureError
 from diskret.tables.meanings import common_cells
 from diskret.tables.one_measure import SAMPLE, Valued, chance_explains, finest_of
 from diskret.tables.table import Table
@@ -28,8 +29,16 @@ _SMALL = 10_000
 
 #: Measure → its factor, in a sum that is 0 in every cell.
 Relation = dict[str, int]
-#: Measure → its values in some cells, in the same units as all others.
-_Columns = dict[str, NDArray[np.object_]]
+
+
+class _Column(NamedTuple):
+    """Values of a measure in some cells; `times` as much is in the units of all others."""
+
+    value: NDArray[np.int64]
+    times: int
+
+
+_Columns = dict[str, _Column]
 
 
 def refuse_undeclared_sums(
@@ -42,7 +51,7 @@ def refuse_undeclared_sums(
 
     Raises
     ------
-    InputError
+    MeasureError
         A sum of three measures and more, each times a number, is 0 in all finest cells that they
         share; no sum of measures says so; and chance is no explanation.
     """
@@ -50,7 +59,7 @@ def refuse_undeclared_sums(
     if not hiding or len({one.table.about.measure for one in (*new, *before)}) < 3:
         return
     declared = [{s.total: 1} | dict.fromkeys(s.parts, -1) for s in sums]
-    for one in new:
+    for one in {_cells(one): one for one in new}.values():
         for columns in _side_by_side(one, [*new, *before], hiding):
             told = [*declared]
             for relation in _relations(columns):
@@ -58,7 +67,14 @@ def refuse_undeclared_sums(
                     told.append(relation)  # between measures that show all
                 elif len(relation) > 2 and not _follows(relation, told):
                     if _no_chance(relation, columns):
-                        raise InputError(_said(relation, len(columns[next(iter(relation))])))
+                        raise MeasureError(_said(relation, columns))
+
+
+def _cells(one: Valued) -> object:
+    """What is the same for tables of the same cells, whatever is measured."""
+    about = one.table.about
+    trees = ((d.name, d.hierarchy.codes) for d in one.table.dimensions)
+    return about.vintage, about.where, *trees
 
 
 def _side_by_side(one: Valued, every: Sequence[Valued], hiding: set[str]) -> Iterator[_Columns]:
@@ -71,7 +87,10 @@ def _side_by_side(one: Valued, every: Sequence[Valued], hiding: set[str]) -> Ite
         name = other.table.about.measure
         if name == about.measure or not about.shares_records(other.table.about):
             continue
-        first, second = common_cells(one.table, other.table)
+        if _cells(one) == _cells(other):
+            first = second = np.arange(size)
+        else:
+            first, second = common_cells(one.table, other.table)
         own = value.setdefault(name, np.zeros(size, dtype=np.int64))
         there = known.setdefault(name, np.zeros(size, dtype=bool))
         second, first = (at[other.known.ravel()[second]] for at in (second, first))
@@ -85,8 +104,8 @@ def _side_by_side(one: Valued, every: Sequence[Valued], hiding: set[str]) -> Ite
         cells = np.flatnonzero(mask)
         cells = cells[finest_of(one.table, cells)]
         most = max(unit[name] for name in inside)
-        columns = {n: value[n][cells].astype(object) * 10 ** (most - unit[n]) for n in inside}
-        yield {name: column for name, column in columns.items() if column.any()}
+        columns = {n: _Column(value[n][cells], 10 ** (most - unit[n])) for n in inside}
+        yield {name: column for name, column in columns.items() if column.value.any()}
 
 
 def _decimals(one: Valued) -> int:
@@ -100,9 +119,11 @@ def _relations(columns: _Columns) -> Iterator[Relation]:
     Elimination is modulo a prime; what it finds is tried in whole numbers, in all cells.
     """
     names = [*columns]
-    values = np.stack([*columns.values()], axis=1)
-    rows = np.unique(np.linspace(0, len(values) - 1, SAMPLE).astype(np.int64))
-    reduced, pivots = _eliminated((values[rows] % _PRIME).astype(np.int64))
+    if not names:
+        return
+    rows = np.unique(np.linspace(0, len(columns[names[0]].value) - 1, SAMPLE).astype(np.int64))
+    values = [(own.value[rows] % _PRIME) * (own.times % _PRIME) for own in columns.values()]
+    reduced, pivots = _eliminated(np.stack(values, axis=1) % _PRIME)
     for at in sorted({*range(len(names))} - {*pivots}):
         before = [(k, pivot) for k, pivot in enumerate(pivots) if pivot < at and reduced[k, at]]
         factors = [_fraction(int(reduced[k, at])) for k, _ in before]
@@ -152,8 +173,12 @@ def _fraction(residue: int) -> Fraction | None:
 
 
 def _holds(relation: Relation, columns: _Columns) -> bool:
-    total = reduce(add, (factor * columns[name] for name, factor in relation.items()))
-    return not total.any()
+    """Whether a sum is 0 in every cell, exactly; first modulo 2**64, which is quick."""
+    factors = [
+        (factor * columns[name].times, columns[name].value) for name, factor in relation.items()
+    ]
+    wrapped = reduce(add, (np.uint64(f % 2**64) * v.astype(np.uint64) for f, v in factors))
+    return not wrapped.any() and not reduce(add, (f * v.astype(object) for f, v in factors)).any()
 
 
 def _follows(relation: Relation, told: Sequence[Relation]) -> bool:
@@ -166,7 +191,7 @@ def _follows(relation: Relation, told: Sequence[Relation]) -> bool:
 
 def _no_chance(relation: Relation, columns: _Columns) -> bool:
     """Whether values are too many and too large to satisfy the relation by chance."""
-    values = np.abs(np.stack([columns[name] for name in relation]))
+    values = np.abs(np.stack([columns[name].value for name in relation]))
     least = np.where(values == 0, values.max(axis=0), values).min(axis=0)
     number = len(relation)
     plain = {*map(abs, relation.values())} == {1}
@@ -174,7 +199,8 @@ def _no_chance(relation: Relation, columns: _Columns) -> bool:
     return not chance_explains(least, 0 if plain else number - 1, tried)
 
 
-def _said(relation: Relation, cells: int) -> str:
+def _said(relation: Relation, columns: _Columns) -> str:
+    cells = max(len(columns[name].value) for name in relation)
     ups, downs = ([n for n, f in relation.items() if f == sign] for sign in (1, -1))
     if len(ups) + len(downs) == len(relation) and 1 in (len(ups), len(downs)):
         [total], parts = (ups, downs) if len(ups) == 1 else (downs, ups)

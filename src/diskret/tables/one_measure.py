@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError
+from diskret.errors import MeasureError
 from diskret.tables.meanings import common_cells
 from diskret.tables.published import Published
 from diskret.tables.requirements import Earlier
@@ -79,7 +79,7 @@ def refuse_one_measure_twice(
 
     Raises
     ------
-    InputError
+    MeasureError
         Of two measures, the one is the other times a number in all finest cells of one table that
         stand in another, and these are too many and too large for chance.
     """
@@ -92,7 +92,7 @@ def refuse_one_measure_twice(
         if about.shares_records(its) and not tied:
             cells = _times_a_number(one, other)
             if cells:
-                raise InputError(
+                raise MeasureError(
                     f"{about.measure!r} and {its.measure!r} are one measure under two names: the "
                     f"one is the other times a number in all {cells:,} finest cells that two "
                     "tables of common records share, so what the one hides the other shows. "
@@ -101,7 +101,7 @@ def refuse_one_measure_twice(
         elif about.period_unsaid(its):
             cells = _times_a_number(one, other, equal=True)
             if cells:
-                raise InputError(
+                raise MeasureError(
                     f"{about.measure!r} has the same value in all {cells:,} finest cells that a "
                     f"table of vintage {about.vintage!r} and one of {its.vintage!r} share, so they "
                     "are of the same records, and what the one hides the other shows. Give both "
