@@ -131,6 +131,7 @@ def test_a_difference_of_sums_is_found_among_more_measures_than_cells():
         dk.suppress([of(frame, n) for n in (*"abcd", *NAMES)], RULE, name=[*"abcd", *NAMES])
 
 
+@pytest.mark.long
 @given(st.lists(st.integers(0, 60), min_size=32, max_size=32), st.integers(0, 1))
 @examples(15)
 def test_nothing_that_a_reader_adds_up_goes_through(values, plus):
