@@ -131,7 +131,7 @@ def test_a_step_with_a_function_asks_for_the_function():
         ({"age": []}, "must be a hierarchy, widths"),
         ({"age": [5.5]}, "must be a hierarchy, widths"),
         ({"age": AREAS}, "are not in the tree"),
-        ({"area": [5]}, "no whole numbers \\('x'\\)"),
+        ({"area": [5]}, "no whole numbers? \\('x'\\)"),
     ],
 )
 def test_levels_that_do_not_fit_are_refused(levels, message):

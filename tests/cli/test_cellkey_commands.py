@@ -183,7 +183,7 @@ def test_a_job_names_cells_that_are_empty_for_all_to_see(home):
     noise = CELL_KEY + 'structural_zeros = "zeros.csv"\n'
     (home / "zeros.csv").write_text("region,age\nS,old\n", encoding="utf-8")
     said = protect(home, noise, code=1)
-    assert "impossible hold records" in " ".join(said.split())
+    assert "impossible holds records" in " ".join(said.split())
     frame = pa_csv.read_csv(home / "persons.csv")
     rows = frame.to_pylist()
     kept = [i for i, row in enumerate(rows) if (row["region"], row["age"]) != ("S", "old")]

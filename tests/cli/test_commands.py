@@ -258,6 +258,17 @@ def test_audit_explains_how_to_name_a_tree(by: str):
     assert "COLUMN=flat" in words(done.stderr)
 
 
+def test_audit_says_what_to_do_as_options(tmp_path: Path):
+    def said(content: bytes, *by: str) -> str:
+        (tmp_path / "t.csv").write_bytes(content)
+        asked = ["audit", str(tmp_path / "t.csv"), "--value", "n", "--by", *by]
+        return words(run(*asked).output)
+
+    assert "are there under another: --total" in said(b"r,n\nAll,7\nN,.\nS,.\n", "r=flat")
+    assert '--encoding="cp1252"' in said("r,n\nTotal,7\nSüd,.\n".encode("latin-1"), "r=flat")
+    assert "t.csv: there is no column 'q'" in said(b"r,n\nTotal,7\n", "q=flat")
+
+
 def test_audit_of_a_missing_file_is_bad_input(monkeypatch: pytest.MonkeyPatch):
     stand_in(monkeypatch, "protect.audit", "audit", None)
     done = run("audit", "nothing.csv", "--value", "n", "--by", "a=flat")

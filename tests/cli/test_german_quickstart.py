@@ -38,7 +38,7 @@ def remedy(message: str) -> str:
         (("decimal =", "thousands"), "Texte, die keine Zahlen unter 10^20 sind", "decimal ="),
         (
             ("thousands",),
-            "sind keine Zahlen in der für diese Datei angegebenen Schreibweise",
+            "in der für diese Datei angegebenen Schreibweise",
             "in der genannten Zeile",
         ),
         (("decimals",), "nicht endlich, zu groß oder", "decimals = 2"),
@@ -60,7 +60,7 @@ def test_what_is_left_out_is_named(job, lines, message, advice):
     [
         ("Summe;;;230.000,00;", "kein Code in der Spalte"),
         ("00241;Bonn;4711;;", "ergänzen oder diese Datensätze weglassen"),
-        ("00241;Bonn;4711;12,00 €;", "sind keine Zahlen in der für diese Datei"),
+        ("00241;Bonn;4711;12,00 €;", "in der für diese Datei"),
     ],
 )
 def test_lines_that_are_no_records_are_named(job, line, message):

@@ -151,6 +151,7 @@ def test_bounds_that_are_wrong_are_told_one_by_one(case, percent):
     try:
         dk.suppress(table, rule, attacker=attacker)
     except InputError as error:
-        assert f"exclude the true value of {wrong:,} cells" in str(error)
+        many = "cell" if wrong == 1 else "cells"
+        assert f"exclude the true value of {wrong:,} {many} of" in str(error)
         return
     assert wrong == 0

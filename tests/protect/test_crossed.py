@@ -333,6 +333,7 @@ def test_what_a_filter_leaves_open_is_not_judged():
     assert results[0].certificate.internal()["crossed_not_judged"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(6))
 def test_districts_of_any_lands(seed):
     drawn = np.random.default_rng(seed)

@@ -310,7 +310,7 @@ rules = { minimum_frequency = { n = 3 } }
     (tmp_path / "job.toml").write_text(
         f'records = {{ path = "firms.csv" }}{tables}', encoding="utf-8"
     )
-    with pytest.raises(InputError, match="job.toml, table 'by sector': .* no column 'sector'"):
+    with pytest.raises(InputError, match="job.toml, line 7, table 'by sector': .*column 'sector'"):
         run_job(read_job(tmp_path / "job.toml"), keys=KEYS)
 
 

@@ -131,6 +131,7 @@ def test_a_difference_of_sums_is_found_among_more_measures_than_cells():
         dk.suppress([of(frame, n) for n in (*"abcd", *NAMES)], RULE, name=[*"abcd", *NAMES])
 
 
+@pytest.mark.long
 @given(st.lists(st.integers(0, 60), min_size=32, max_size=32), st.integers(0, 1))
 @examples(15)
 def test_nothing_that_a_reader_adds_up_goes_through(values, plus):
@@ -148,3 +149,17 @@ def test_nothing_that_a_reader_adds_up_goes_through(values, plus):
         single = any(np.linalg.matrix_rank(pair) < 2 for pair in map(np.array, pairs))
         least = [min((v for v in row if v), default=0) for row in zip(*sums.values(), strict=True)]
         assert single or np.prod([1.0 + own for own in least]) <= 4000
+
+
+def test_a_count_is_told_to_be_summed(tmp_path):
+    """Counts and sums are never attacked together, so no `sums=` may hold a count."""
+    full = [1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1]
+    many = {"region": REGIONS * 99, "full": full * 99, "part": [1 - f for f in full] * 99}
+    frame = pa.table(many | {"all": [1] * len(full) * 99})
+    by, rule = {"region": None}, dk.rules.MinimumFrequency(397)
+    sums = [dk.tabulate(frame, by=by, value=name) for name in ("full", "part", "all")]
+    own = dk.suppress(sums[:2], rule, name=["full", "part"])
+    counted = dk.suppress(dk.tabulate(frame, by=by), dk.rules.MinimumFrequency(3), name="count")
+    with pytest.raises(InputError, match="sum a column of ones where 'count' counts, and protect"):
+        dk.write([*own, counted], tmp_path / "out", ["csv"], keys=KEYS)
+    dk.suppress(sums, rule, sums=["all = full + part"], name=["full", "part", "all"])

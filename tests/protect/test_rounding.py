@@ -87,7 +87,7 @@ def test_a_rounded_total_that_is_off_by_more_is_refused():
     with pytest.raises(AdditivityError, match=r"difference 5,000"):
         dk.Table.from_cells(wrong, by={"region": None}, value="sales", rounding=1000)
     finer = pa.table({"region": ["N", "S"], "sales": [13_100, 7_000]})
-    with pytest.raises(InputError, match="not multiples of 1000, e.g. 13100"):
+    with pytest.raises(InputError, match="no multiple of 1000, e.g. 13100"):
         dk.Table.from_cells(finer, by={"region": None}, value="sales", rounding=1000)
 
 

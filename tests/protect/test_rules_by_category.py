@@ -315,7 +315,7 @@ def test_unknown_codes_of_a_job_are_named(job, tmp_path):
     ("rules", "german"),
     [
         ({"DEE": None, "*": None}, "keinen Code 'DEE'; gemeint war wohl 'DE'? Codes seines Baums"),
-        ({"DE": None}, "1 seiner Kategorien haben keine: 'FR'; sie nennen oder sagen"),
+        ({"DE": None}, "1 seiner Kategorien hat keine: 'FR'; sie nennen oder sagen"),
     ],
 )
 def test_what_is_wrong_is_said_in_german(rules, german):

@@ -14,6 +14,7 @@ import diskret as dk
 from diskret.errors import InputError, JobError
 from diskret.jobs.read import read_job
 from diskret.jobs.run import run_job
+from diskret.jobs.spelling import in_a_job
 from diskret.protect.audit import audit
 from diskret.tables.own_totals import LeafRows
 
@@ -288,8 +289,10 @@ def test_a_job_says_what_the_totals_of_its_cells_are_called(tmp_path):
     assert read.tables[0].total == {"region": "T", "sex": "Total"}
     [result] = run_job(read, keys=KEYS)[1]
     assert result.table.count[0].tolist() == [100, 40, 60]
-    with pytest.raises(InputError, match=r"cells.csv: the code 'T' of 'region'.*flat = true"):
+    with pytest.raises(InputError, match=r"cells.csv: the code 'T' of 'region'") as told:
         run_job(job(tmp_path, region='"flat"'), keys=KEYS)
+    said = in_a_job(str(told.value))
+    assert 'by = { region = { flat = true, total = "Total" } }' in said, said
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from diskret.hierarchy import Hierarchy
 
 _SHOWN = 20
+#: An option as Python writes it, with a text behind it or none.
+_OPTION = re.compile(
+    r"\b(total|suppressed|frequency|rounding|signed|decimal|thousands|encoding|delimiter|sheet|header)"
+    r"(?:=(?=[\s,;:)]|\.?$|\.\s)|(=)(?=[\"']))"
+)
 
 
 def audit(
@@ -64,12 +70,13 @@ def audit(
     debug: DebugOption = False,
 ) -> None:
     """Attack a published table: how closely can suppressed cells be computed."""
-    with reported(language, debug):
+    with reported(language, debug, _on_the_command_line):
         wanted = dict(map(_split, by))
 
         from diskret.cli.progress import progress_bars
         from diskret.cli.show import terminal
         from diskret.io import DataFile, to_arrow
+        from diskret.io.placed import placed
         from diskret.protect.audit import audit as audit_table
 
         said = DataFile(
@@ -82,7 +89,8 @@ def audit(
             header=header,
         )
         cells = to_arrow(said)[0]
-        trees = {name: _tree(tree, cells, name, total) for name, tree in wanted.items()}
+        with placed(said):
+            trees = {name: _tree(tree, cells, name, total) for name, tree in wanted.items()}
         symbols: dict[str, Any] = {} if suppressed is None else {"suppressed": suppressed}
         with progress_bars(language=language) as progress:
             report = audit_table(
@@ -104,6 +112,11 @@ def audit(
             typer.secho(texts.said("exact", exact=report.exact), fg="red")
             raise typer.Exit(REFUSED)
         typer.secho(texts["safe_from_exact"], fg="green")
+
+
+def _on_the_command_line(message: str) -> str:
+    """Remedies, which messages write in Python, as options of this command."""
+    return _OPTION.sub(r"--\1\2", re.sub(r"DataFile\(path, ([^()]*)\)", r"\1", message))
 
 
 def _split(option: str) -> tuple[str, str]:

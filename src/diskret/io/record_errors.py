@@ -69,8 +69,8 @@ class RecordError(InputError):
         self.missing = missing
 
     def placed(self, place: Place) -> Self:
-        """The same error where the file is known; the first place that is known stays."""
-        told = self.place is not NOWHERE or isinstance(self.say, str)
+        """The same error where the file is known; the first file that is known stays."""
+        told = bool(self.place.file) or isinstance(self.say, str)
         return self if told else type(self)(self.say, self.seen, place, self.missing)
 
 

@@ -22,6 +22,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import FrameKind, Source, from_arrow, source
 from diskret.io.frames import spelled
+from diskret.io.placed import placed
 from diskret.keys import SecretKeys, modulus_with
 from diskret.population import Population
 from diskret.progress import Progress, silent
@@ -180,7 +181,7 @@ def perturb_records(
         records, by, ptable, record_key, key_modulus, key_digits, unit, where, threshold,
     )  # fmt: skip
     progress("perturb", 0, 1)
-    with (engine or engine_of(asked.records))(asked.records) as running:
+    with placed(records), (engine or engine_of(asked.records))(asked.records) as running:
         found = running.perturbed(asked.question, asked.noise, asked.least)
     outline = asked.outline(found.by, name, vintage)
     value = np.zeros(check_size(outline.dimensions), dtype=np.int64)

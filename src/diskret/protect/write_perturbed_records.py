@@ -18,6 +18,7 @@ from diskret.engines.engine import Engine
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Source
+from diskret.io.placed import placed
 from diskret.keys import SecretKeys
 from diskret.population import Population
 from diskret.progress import Progress, silent
@@ -115,6 +116,7 @@ name, engine, progress
     )  # fmt: skip
     secret = SecretKeys.load(keys)
     with (
+        placed(records),
         (engine or engine_of(asked.records))(asked.records) as running,
         running.perturbed_blocks(asked.question, asked.noise, asked.least, ROWS) as found,
     ):

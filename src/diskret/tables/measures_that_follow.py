@@ -58,6 +58,7 @@ def refuse_undeclared_sums(
     hiding = {one.table.about.measure for one in (*new, *before) if one.hides}
     if not hiding or len({one.table.about.measure for one in (*new, *before)}) < 3:
         return
+    counts = {one.table.about.measure for one in (*new, *before) if one.table.frequency}
     declared = [{s.total: 1} | dict.fromkeys(s.parts, -1) for s in sums]
     for one in {_cells(one): one for one in new}.values():
         for columns in _side_by_side(one, [*new, *before], hiding):
@@ -67,7 +68,7 @@ def refuse_undeclared_sums(
                     told.append(relation)  # between measures that show all
                 elif len(relation) > 2 and not _follows(relation, told):
                     if _no_chance(relation, columns):
-                        raise MeasureError(_said(relation, columns))
+                        raise MeasureError(_said(relation, columns, counts))
 
 
 def _cells(one: Valued) -> object:
@@ -199,16 +200,23 @@ def _no_chance(relation: Relation, columns: _Columns) -> bool:
     return not chance_explains(least, 0 if plain else number - 1, tried)
 
 
-def _said(relation: Relation, columns: _Columns) -> str:
+def _said(relation: Relation, columns: _Columns, counts: set[str]) -> str:
     cells = max(len(columns[name].value) for name in relation)
     ups, downs = ([n for n, f in relation.items() if f == sign] for sign in (1, -1))
     if len(ups) + len(downs) == len(relation) and 1 in (len(ups), len(downs)):
         [total], parts = (ups, downs) if len(ups) == 1 else (downs, ups)
         equation = f"{total} = {' + '.join(sorted(parts))}"
-        return (
+        said = (
             f"{equation!r} holds in all {cells:,} finest cells that tables of common records "
-            "share, and nothing says so: what one of these measures hides the others show. Protect "
-            f"all of them in one call with sums=[{equation!r}], or leave one of them out"
+            "share, and nothing says so: what one of these measures hides the others show. "
+        )
+        for name in sorted(counts & relation.keys()):
+            return said + (
+                f"Leave one of them out, or sum a column of ones where {name!r} counts, and "
+                "protect all of them in one call with that sum as sums="
+            )
+        return said + (
+            f"Protect all of them in one call with sums=[{equation!r}], or leave one of them out"
         )
     named = ", ".join(map(repr, sorted(relation)))
     return (
