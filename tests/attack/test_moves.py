@@ -181,7 +181,7 @@ def test_packed_moves_add_up_to_all_of_them_and_stay_apart(seed):
                 [row for row, u in zip(rows(of), of.denominator, strict=True) if u == unit]
                 for of in (moves, together)
             )
-            assert np.array_equal(np.sum(own, axis=0), np.sum(new, axis=0))
+            assert np.array_equal(np.array(own).sum(axis=0), np.array(new).sum(axis=0))
             # each move is in the first table in which nothing of it is taken
             first = []
             for row in own:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from math import prod
 from types import SimpleNamespace
 
 import numpy as np
@@ -266,7 +267,7 @@ def test_sums_are_shown_to_move_as_far_as_programmes_say(seed, monkeypatch):
     assert np.array_equal(own.matrix @ np.append(truth[known.cell], member @ truth), own.right)
     assert own.hidden.tolist() == own.latent.tolist() == [False] * len(known.cell) + [True] * 5
     # every table: equations between leaves, and what they add up to
-    size = np.prod([len(tree.leaves) for tree in trees])
+    size = prod(len(tree.leaves) for tree in trees)
     adds_up = np.array([rolled_up(trees, one.reshape(hidden[leaf].shape)).ravel()
                         for one in np.eye(size, dtype=np.int64)]).T  # fmt: skip
     seen = ~hidden.ravel()
