@@ -49,7 +49,7 @@ def test_secondaries_that_are_taken_over_stay_hidden_and_are_called_so(tmp_path,
 
 def test_an_empty_cell_is_not_taken_over(tmp_path):
     batch = BATCH.replace("<SUPPRESS>", '<APRIORI> "a.hst",1,";"\n<SUPPRESS>')
-    with pytest.raises(DiskretError, match="line 6, <APRIORI>.*are empty"):
+    with pytest.raises(DiskretError, match="line 6, <APRIORI>.*is empty"):
         run(tmp_path, batch, **{"a.hst": "9;S;m\n"})
 
 

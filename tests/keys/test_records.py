@@ -121,7 +121,9 @@ def test_keys_that_are_no_decimals_are_counted_and_never_shown():
     assert "0.1234" not in str(error.value)
 
 
-@pytest.mark.parametrize("wrong", [[None, 0.5], ["0,5"], ["x"], [float("nan")], [1.0], [1e30]])
+@pytest.mark.parametrize(
+    "wrong", [[None, 0.5], ["0,5"], ["x"], ["1e-47"], [float("nan")], [1.0], [1e30]]
+)
 def test_what_is_no_decimal_below_one_is_refused(wrong):
     with pytest.raises(InputError, match="1 record key"):
         scaled_keys(wrong)

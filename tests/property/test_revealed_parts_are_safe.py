@@ -139,7 +139,7 @@ def test_without_the_loop_parts_leak(monkeypatch):
     monkeypatch.setattr(told, "_asking", lambda problem, *_: (problem, None, False, ""))
     count = np.array([[20, 10], [1, 1], [30, 30], [5, 5], [5, 5]])
     tables = [made(count, "ab", False), made(count, "bcd", False)]
-    with pytest.raises(ProofError, match=r"1 unsafe parts .* x=b \(t0: x=ab without t1: x=a\)"):
+    with pytest.raises(ProofError, match=r"1 unsafe part .* x=b \(t0: x=ab without t1: x=a\)"):
         dk.suppress(tables, dk.rules.MinimumFrequency(3), name=["t0", "t1"])
     monkeypatch.setattr(prove, "_judged", lambda published, parts: (None, None))
     results = dk.suppress(tables, dk.rules.MinimumFrequency(3), name=["t0", "t1"])

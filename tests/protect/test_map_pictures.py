@@ -82,6 +82,6 @@ def test_the_page_of_differences_needs_places(tmp_path):
     with pytest.raises(InputError, match="give borders: places="):
         dk.map_page(found, tmp_path / "page.html", "a")
     areas = dk.spatial.Areas(["7"], [[[(0, 0), (9, 0), (9, 9)]]])
-    with pytest.raises(InputError, match="have no borders"):
+    with pytest.raises(InputError, match="1 code has no borders"):
         dk.map_page(found, tmp_path / "page.html", "b", areas)
     assert not list(tmp_path.iterdir())

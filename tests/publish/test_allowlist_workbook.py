@@ -137,7 +137,7 @@ def shifted(text):
 HIDDEN = '<c r="C7" s="9" t="inlineStr"><is><t>.</t></is></c>'
 NUMBER = '<c r="B5" s="5"><v>25</v></c>'
 ROWS = "1 row that does not show what is published, e.g. {} (xl/worksheets/sheet1.xml)"
-SHOWN = "rows that do not show what is published"
+SHOWN = "not show what is published"
 
 SABOTAGE = {
     "a value": (into(ONE, "<v>25</v>", "<v>26</v>"), ROWS.format(5)),

@@ -308,5 +308,5 @@ def test_a_check_finds_an_end_that_was_cut_off(file):
         ask(own, [name])
     assert own._journal.check() == 2
     changed(file, "DELETE FROM diskret_serve_log WHERE number = 2")
-    with pytest.raises(VerificationError, match="2 entries, and there are 1"):
+    with pytest.raises(VerificationError, match="2 entries, and there is 1"):
         own._journal.check()

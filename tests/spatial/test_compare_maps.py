@@ -271,7 +271,7 @@ def test_wide_cells_are_spread_evenly_and_land_is_respected():
     found = compare(table, merged, "cell", land=land)
     assert found.cells == 4
     assert sorted(found.table["after"].to_pylist()) == [4.0, 4.0, 4.0, 9.0]
-    with pytest.raises(InputError, match="lie in none of land"):
+    with pytest.raises(InputError, match="lies in none of land"):
         compare(table, merged, "cell", land=square.to_pylist())
 
 

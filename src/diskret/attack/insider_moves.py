@@ -211,7 +211,8 @@ class Shown:
         found = np.unique(name[bites])
         if reach * self.share(who, place, place + 1)[0] < most:
             # what proves it for these may be too short for them and somebody who is in it
-            found = np.union1d(found, _names(self._by_cell, inside))
+            inside_too = np.array(_names(self._by_cell, inside), dtype=found.dtype)
+            found = np.union1d(found, inside_too)
         return [i for i in found.tolist() if i not in who]
 
 

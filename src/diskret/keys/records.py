@@ -156,7 +156,9 @@ def scaled_keys(decimals: Any, digits: int = 8) -> NDArray[np.uint64]:
         return np.empty(0, dtype=np.uint64)
     words = np.frombuffer(exact.buffers()[1], dtype="<u8").reshape(-1, 2)
     low, high = words[exact.offset : exact.offset + len(exact)].T
-    if high.any() or (low >= np.uint64(10**digits)).any():
+    # Arrow reads some numbers with tiny exponents as 0
+    positive = pc.match_substring_regex(text, r"^[^eE]*[1-9]").to_numpy(zero_copy_only=False)
+    if high.any() or (low >= np.uint64(10**digits)).any() or (positive & (low == 0)).any():
         raise _no_keys(values, digits)
     return low.astype(np.uint64)
 

@@ -164,7 +164,7 @@ def cells(problem: SafeProblem, progress: Progress = silent) -> Cells:
     >>> known.index().tolist()
     [[0, 2], [0, 3], [1, 4]]
     >>> known.named(2)
-    'region=0, age=0 (1 records)'
+    'region=0, age=0 (1 record)'
     """
     rows = np.asfortranarray(problem.codes)
     parts: list[tuple[NDArray[np.int64], ...]] = []

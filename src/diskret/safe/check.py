@@ -25,7 +25,7 @@ def check(problem: SafeProblem, file: SafeFile, known: Cells | None = None) -> S
     >>> problem = SafeProblem(("age",), codes, np.array([2, 7]), (2,), (ControlTable((0,)),))
     >>> check(problem, SafeFile(codes, np.array([2, 7])))
     Traceback (most recent call last):
-    diskret.errors.ProofError: the file that was made is not safe: 1 of 2 combinations occur \
+    diskret.errors.ProofError: the file that was made is not safe: 1 of 2 combinations occurs \
 less than 3 times, e.g. age=0 2 times
     """
     _refuse(not _ascend(file.codes), "combinations are not distinct and in ascending order")

@@ -84,7 +84,7 @@ def certify_safe(
     >>> certify_safe("persons", file, Safe(5, ["town"]), [])
     Traceback (most recent call last):
     ...
-    diskret.errors.ProofError: file 'persons': 1 of 1 combinations of all variables occur fewer \
+    diskret.errors.ProofError: file 'persons': 1 of 1 combinations of all variables occurs fewer \
 than 5 times, e.g. ('N'): 4; protect the file anew with minimum=5, or claim a smaller minimum
     """
     if not table.num_rows:
