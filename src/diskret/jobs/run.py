@@ -106,7 +106,7 @@ def run_job(
         found += protect_edition(job.edition, hiding, protect, keys, progress)
     elif hiding:
         found += protected(hiding, keys, progress, ledger=ledger)
-    found += changed_tables(changing, keys)
+    found += changed_tables(changing, keys, progress)
     by_name = {result.name: result for result in found}
     results = [by_name[one.name] for one in tables]
     limits = [one.time_limit for one in job.tables if one.time_limit]

@@ -45,7 +45,7 @@ def told_by_contributors(
         if proof.insiders is None or names <= {t.name for t in proof.publication.tables}:
             continue
         whole = [publish_whole(r.table, r.name) for r in results]
-        before = with_values(whole, publication.sums, earlier)
+        before = with_values(whole, publication.sums, earlier, progress)
         tables = [*(r.table for r in results), *before.tables]
         original = np.concatenate([table.measure.sum.ravel() for table in tables])
         insiders = _insiders_now(
@@ -105,7 +105,7 @@ def told_of_earlier(
         return judge.attack(publication, found, required, unsafe, original, progress)
 
     _, seen, asked = attacked()
-    while judge.already(seen.open, asked, publication, required, unsafe, original):
+    while judge.already(seen.open, asked, publication, required, unsafe, original, progress):
         _, seen, asked = attacked()
     return [asked.cells(one) for one in seen.open]
 
