@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from datetime import date, datetime, time
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -55,32 +56,47 @@ def read_workbook(said: DataFile) -> pa.Table:
     return pa.table(columns, names=list(names))
 
 
-def _opened(said: DataFile) -> Any:
+def filled_sheets(file: Path) -> list[str]:
+    """The titles of sheets in which something stands."""
+    book = _opened(file)
+    try:
+        return [
+            sheet.title
+            for sheet in book.worksheets
+            if any(any(cell is not None for cell in row) for row in sheet.values)
+        ]
+    except Exception as error:  # sheets are read when they are asked for
+        raise _unreadable(file, error) from error
+    finally:
+        book.close()
+
+
+def _opened(file: Path) -> Any:
     try:
         from openpyxl import load_workbook
     except ImportError as error:
         raise InputError(
-            f"{said.file}: workbooks need openpyxl, which is not installed; install it with "
+            f"{file}: workbooks need openpyxl, which is not installed; install it with "
             "pip install 'diskret[excel]'"
         ) from error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions, which are not looked at
-            return load_workbook(said.file, read_only=True, data_only=True)
+            return load_workbook(file, read_only=True, data_only=True)
     except Exception as error:  # damaged files raise errors of a dozen kinds
-        raise _unreadable(said, error) from error
+        raise _unreadable(file, error) from error
 
 
-def _unreadable(said: DataFile, error: Exception) -> InputError:
+def _unreadable(file: Path, error: Exception) -> InputError:
     return InputError(
-        f"{said.file}: cannot be read as a workbook; save it as .xlsx without a password "
+        f"{file}: cannot be read as a workbook; save it as .xlsx without a password "
         f"({type(error).__name__})"
     )
 
 
 def _rows(said: DataFile) -> tuple[str, list[tuple[Any, ...]]]:
     """What messages begin with, and all rows of the sheet from the first one on."""
-    book = _opened(said)
+    book = _opened(said.file)
     try:
         named = {sheet.title: sheet for sheet in book.worksheets}
         if not named or (said.sheet is not None and said.sheet not in named):
@@ -95,8 +111,8 @@ def _rows(said: DataFile) -> tuple[str, list[tuple[Any, ...]]]:
         return f"{said.file}, sheet {title!r}", list(sheet.iter_rows(values_only=True))
     except InputError:
         raise
-    except Exception as error:  # as above: sheets are read when they are asked for
-        raise _unreadable(said, error) from error
+    except Exception as error:  # as above
+        raise _unreadable(said.file, error) from error
     finally:
         book.close()
 
