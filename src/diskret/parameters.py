@@ -168,8 +168,9 @@ class Percentage(Number):
         """What is admissible."""
         if self.low is None:
             return f"a percentage above {self.above or 0:g}"
-        end = "upwards" if self.high is None else f"to {self.high:g}"
-        return f"a percentage from {self.low:g} {end} (5 for 5 %)"
+        if self.high is None:
+            return f"a percentage from {self.low:g} upwards (5 for 5 %)"
+        return f"a percentage from {self.low:g} to {self.high:g} (5 for 5 %)"
 
 
 @dataclass(frozen=True)

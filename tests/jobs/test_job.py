@@ -745,7 +745,7 @@ def test_fixed_format_needs_columns(folder: Path):
 
 
 def test_no_job_file(tmp_path: Path):
-    with pytest.raises(JobError, match="there is no job file .*nothing.toml"):
+    with pytest.raises(JobError, match="there is no job file nothing.toml in"):
         read_job(tmp_path / "nothing.toml")
 
 

@@ -51,7 +51,10 @@ def test_own_profile(tmp_path):
         ("[verdicts]\nzero = 'no'", "line 1: verdicts= must be 'pass', 'review' or 'fail'"),
         ("forbidden = ['pie']", "line 1: forbidden= names 'pie'; there are frequencies"),
         ("[wording]\nzero = 'x'", "line 1: wording= of 'zero' must name languages"),
-        ("p_percent = -1", "line 1: p_percent= must be a percentage from 1 upwards (5 for 5 %), not -1"),
+        (
+            "p_percent = -1",
+            "line 1: p_percent= must be a percentage from 1 upwards (5 for 5 %), not -1",
+        ),
         ("threshold = ", "not valid TOML"),
     ],
 )
