@@ -27,6 +27,7 @@ from diskret.attack import (
 )
 from diskret.attack.component import Attacked
 from diskret.attack.earlier_tables import unclaimed_cells
+from diskret.attack.examine import narrowed
 from diskret.deadline import OutOfTime
 from diskret.errors import ProofError, ProtectionError
 from diskret.protect.parts import PartsJudge
@@ -140,14 +141,14 @@ def prove(
 
 def _narrowed(proven: Proven, problem: Problem, attacker: Attacker) -> Examination:
     """The attack with the intervals that all equations tell, if there is time for them."""
-    found = examine(
+    return narrowed(
+        proven.examination,
         proven.publication,
         attacker,
         original=problem.system.value[: proven.publication.starts[-1]],
         progress=problem.progress,
         deadline=problem.deadline.share(_INTERVALS),
     )
-    return proven.examination.narrowed(found)
 
 
 def _proven(
@@ -235,7 +236,9 @@ def _proven(
                 published, examination, required, unsafe, original, progress, found, deadline
             )
             told = found.open
-            while insiders.already(told, asked, published, required, unsafe, original):
+            while insiders.already(
+                told, asked, published, required, unsafe, original, progress, deadline
+            ):
                 examination, found, asked = insiders.attack(
                     published, examination, required, unsafe, original, progress, found, deadline
                 )
@@ -407,8 +410,18 @@ def _beyond_help(
     targets = targets_of(
         published, original, Requirements(nothing, nothing, nothing, nothing), others
     )
-    found = examine(published, attacker, targets, original=original)
-    return found.cell[unmet(found, targets)]
+    found = examine(
+        published,
+        attacker,
+        targets,
+        original=original,
+        progress=problem.progress,
+        deadline=problem.deadline,
+    )
+    known = found.cell[unmet(found, targets)]
+    if len(known):
+        problem.deadline.check()  # else what was not shown in time would be given up
+    return known
 
 
 def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: int) -> Requirements:
