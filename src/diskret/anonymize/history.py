@@ -15,6 +15,7 @@ import numpy as np
 
 from diskret.anonymize.data import Microdata
 from diskret.anonymize.verb import VERBS, Step
+from diskret.disk import new_file
 from diskret.errors import DiskretError, InputError
 from diskret.io.record_errors import RecordError
 from diskret.progress import Progress, silent
@@ -123,7 +124,7 @@ def save_job(md: Microdata, path: str | PathLike[str], records: str | PathLike[s
     ]
     target = Path(path)
     try:
-        opened = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        opened = new_file(target)
     except FileExistsError:
         raise InputError(f"{target} exists already; name another file") from None
     except OSError as error:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.io.kinds import is_text
 from diskret.io.record_errors import Place, RecordError
 from diskret.texts.numbers import Count
 
@@ -133,7 +134,7 @@ def scaled_integers(
         )
     if pa.types.is_floating(values.type):
         return _from_floats(values, name, decimals, round_values)
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+    if is_text(values.type):
         values = pc.utf8_trim_whitespace(values.cast(pa.string()))
         if decimals < 3 and not round_values:
             _refuse_thousands(values, name)
@@ -334,7 +335,7 @@ def no_numbers(values: pa.ChunkedArray) -> dict[int, str]:
     >>> no_numbers(pa.chunked_array([["1", None, "two"]]))
     {2: 'two'}
     """
-    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+    if not is_text(values.type):
         return {}
     wrong = [value for value in pc.unique(values).to_pylist() if not _casts(value)]
     there = pc.is_in(values, pa.array(wrong, values.type)).to_numpy()

@@ -46,7 +46,7 @@ def read_workbook(said: DataFile) -> pa.Table:
                 f"{where}, row {at}: is empty, and more follows; remove the row and what stands "
                 "below the table, or say in which row the names stand: header="
             )
-    names = tuple(said.names) if said.columns else _names(where, first, head, body)
+    names = tuple(said.names) if said.columns else _names(where, first, head)
     long = next((at for at, row in enumerate(body, above + 1) if not _empty(row[len(names) :])), 0)
     if long:
         raise InputError(
@@ -128,9 +128,7 @@ def _empty(row: tuple[Any, ...]) -> bool:
     return all(_text(cell) is None for cell in row)
 
 
-def _names(
-    where: str, row: int, head: tuple[Any, ...], body: list[tuple[Any, ...]]
-) -> tuple[str, ...]:
+def _names(where: str, row: int, head: tuple[Any, ...]) -> tuple[str, ...]:
     names = [_text(cell) for cell in head]
     while names and names[-1] is None:
         names.pop()

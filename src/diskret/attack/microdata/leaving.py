@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from diskret.attack.microdata.claims import AboutValues, KAnonymity, Missing
 from diskret.errors import InputError
-from diskret.io.categories import ascending, is_text
+from diskret.io.categories import ascending
+from diskret.io.kinds import is_text
 from diskret.io.names import canonical
 from diskret.io.record_errors import RecordError
 
