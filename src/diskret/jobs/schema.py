@@ -253,7 +253,10 @@ class Section:
 def open_job(path: Path) -> Section:
     """The whole job file as a section."""
     if not path.is_file():
-        raise JobError(f"there is no job file {path}; diskret protect --template prints one")
+        raise JobError(
+            f"there is no job file {path.name} in {path.parent.resolve()}; the option --template "
+            "prints one to start from"
+        )
     try:
         # Editors on Windows put a byte order mark first, which is not TOML.
         text = path.read_text(encoding="utf-8-sig")

@@ -26,7 +26,7 @@ from diskret.keys import SecretKeys
 from diskret.ledger.check import WORK, CheckReport
 from diskret.ledger.narrowed_cells import BrokenCell, JointAttack
 from diskret.progress import Progress, silent
-from diskret.protect.plan import publish
+from diskret.protect.plan import publish_whole
 from diskret.protect.result import Result
 from diskret.publish.difference import last_delivery
 from diskret.publish.digests import CERTIFICATE
@@ -103,7 +103,7 @@ def unchanged(table: Table, first: First) -> NDArray[np.bool_]:
 
     Hiding them protects nobody. Confidential.
     """
-    shown = publish(table, np.zeros(table.shape, dtype=bool), first.published.name)
+    shown = publish_whole(table, first.published.name)
     then, original = _tied(shown, first)
     return _still_shown(then, table.measure.sum - original)
 

@@ -281,7 +281,7 @@ def _read(place: str, text: str) -> Profile:
 def _check_dominance(rule: Any) -> None:
     numbers = [one for one in rule if isinstance(one, int | float)]
     good = len(numbers) == len(rule) == 2
-    if not good or not (numbers[0] >= 1 and numbers[0] % 1 == 0 and 0 < numbers[1] <= 100):
+    if not good or not (numbers[0] >= 1 and numbers[0] % 1 == 0 and 1 <= numbers[1] <= 100):
         raise InputError(
             "dominance= must be the number of contributors and a percentage, such as [2, 90], "
             f"not {rule!r}"

@@ -68,7 +68,7 @@ def adjust(
     rule: Any,
     *,
     cost: MovingCost = "value",
-    largest_change: Annotated[float, Percentage()] = 20,
+    largest_change: Annotated[float, Percentage(low=None, above=0)] = 20,
     frozen: Any = None,
     time_limit: Positive | None = None,
     name: Any = None,

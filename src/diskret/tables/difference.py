@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.tables.cells import STATUS, check_names, codes_columns
+from diskret.tables.cells import STATUS, check_names, codes_columns, status_codes
 from diskret.tables.public_files import check_file_name, decimal_text
 from diskret.tables.published import Published
 
@@ -150,11 +150,6 @@ def matched(table: Published, other: Published) -> NDArray[np.int64]:
         there &= (at >= 0).reshape(shape)
         step *= len(known)
     return np.where(there, found, -1).ravel()
-
-
-def status_codes(table: Published) -> NDArray[np.int64]:
-    """Positions in `STATUS` of what the cells are shown as, flat."""
-    return np.where(table.suppressed, 1, np.where(table.empty, 2, 0)).ravel()
 
 
 def other_surroundings(tree: Hierarchy, before: Hierarchy) -> NDArray[np.bool_]:
