@@ -10,7 +10,7 @@ from hypothesis import settings
 #: What plain pytest runs.
 USUAL = "quick"
 #: Examples of a test that says nothing else.
-_EXAMPLES = {"quick": 8, "ci": 40, "thorough": 2000}
+_EXAMPLES = {"quick": 8, "ci": 20, "thorough": 2000}
 #: A test names its number for a profile of so many.
 _NAMED = 100
 

@@ -20,6 +20,7 @@ def released(tmp_path_factory):
     register = dk.datasets.business_register(400, seed=2)
     by = {"nace": register.nace, "region": register.region}
     table = dk.tabulate(register.records, by=by, value="turnover", unit="firm_id")
+    table = table.recode("nace", level=1)
     by_hand = {"nace": ["Total"], "region": ["Total"], "status": ["frozen"], "cost": [None]}
     why = {"reason": ["promised"], "who": ["A. Meyer"], "date": ["2025-12-31"]}
     rule = dk.rules.PPercent(10) | dk.rules.Apriori(pa.table({**by_hand, **why}))

@@ -30,7 +30,7 @@ def fuzzed(number, seed, timeout):
 
 
 def test_damaged_files_are_refused_in_words_or_read():
-    fuzzed(40, 1, 300)
+    fuzzed(20, 1, 300)
 
 
 @pytest.mark.slow

@@ -75,6 +75,7 @@ HOUSE = {
     "deadline": 1,
     "drawing": 1,
     "parameters": 1,
+    "disk": 0,
     "errors": 0,
     "graphs": 0,
     "kernel": 0,

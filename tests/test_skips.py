@@ -68,6 +68,7 @@ def test_a_file_is_kept_in_one_process(prepared_once, test):
     """Even without a group."""
 
 
+@pytest.mark.long
 def test_without_reference_data_what_needs_them_is_left_out_or_fails(run):
     report = run("-m", "not reference")
     assert "2 skipped, 1 deselected" in report
@@ -82,6 +83,7 @@ def test_with_reference_data_a_skip_is_an_error(run, tmp_path):
     assert "skipped although DISKRET_REFERENCE_DATA is set: no mood" in report
 
 
+@pytest.mark.long
 def test_promised_but_missing_reference_data_fail(run, tmp_path):
     report = run(DISKRET_REFERENCE_DATA=str(tmp_path / "nowhere"))
     assert "there is no folder" in report and "nowhere" in report

@@ -23,13 +23,18 @@ def out_of_time() -> OutOfTime:
 class Deadline:
     """A point in time, or none.
 
-    `end`: value of ``time.monotonic()``; inf: never.
+    `end`: value of ``time.monotonic()``; inf: never. `last`: the end of the deadline of which this
+    one is a share; inf: of none.
 
     >>> Deadline().seconds(), Deadline.after(-1).passed
     (inf, True)
+    >>> half = Deadline.after(60).share(0.5)
+    >>> round(half.seconds()), round(half.whole.seconds())
+    (30, 60)
     """
 
     end: float = inf
+    last: float = inf
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
@@ -55,7 +60,12 @@ class Deadline:
         if not self.limited:
             return self
         now = time.monotonic()
-        return Deadline(now + part * max(self.end - now, 0.0))
+        return Deadline(now + part * max(self.end - now, 0.0), min(self.last, self.end))
+
+    @property
+    def whole(self) -> Deadline:
+        """The deadline of which this is a share, or a share of a share; never if it is none."""
+        return Deadline(self.last)
 
     def check(self) -> None:
         """Raise `OutOfTime` if it is too late; for stages that another answer can stand for."""

@@ -147,9 +147,9 @@ class Percent(Number):
 
 @dataclass(frozen=True)
 class Percentage(Number):
-    """A number of percent, also as text or a fraction."""
+    """A number of percent, also as text or a fraction; below 1 it is a share by mistake."""
 
-    above: float | None = 0
+    low: float | None = 1
 
     def read(self, value: Any) -> Any:
         """The percentage as it was given: it is computed with exactly."""
@@ -166,9 +166,11 @@ class Percentage(Number):
     @property
     def said(self) -> str:
         """What is admissible."""
+        if self.low is None:
+            return f"a percentage above {self.above or 0:g}"
         if self.high is None:
-            return "a percentage above 0"
-        return f"a percentage above 0 and at most {self.high:g}"
+            return f"a percentage from {self.low:g} upwards (5 for 5 %)"
+        return f"a percentage from {self.low:g} to {self.high:g} (5 for 5 %)"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from scipy import sparse
 from diskret.adjustment import Adjustment, adjusted, programme
 from diskret.adjustment.adjust import balanced_directions, below
 from diskret.adjustment.programme import solve
+from diskret.deadline import Deadline
 from diskret.errors import ProtectionError
 from diskret.hierarchy import Hierarchy
 from diskret.solver import Solver
@@ -90,7 +91,7 @@ def test_first_directions_give_a_lawful_change_not_better_than_the_final_one(see
     )
     levels = random.integers(1, 6, 6)
     _, problem = problem_of((4, 5), inner, cells, levels, levels, 8)
-    first = solve(problem, balanced_directions(problem), seconds=10)
+    first = solve(problem, balanced_directions(problem), deadline=Deadline.after(10))
     assert first.change is not None and problem.satisfied(first.change)
     assert adjusted(problem).cost <= problem.price(first.change)
 

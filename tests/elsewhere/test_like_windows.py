@@ -21,6 +21,7 @@ from source import TOGETHER, nodes, trees
 from windows_files import POSSIBLE, files_as_on_windows
 
 import diskret as dk
+import diskret.disk as disk
 from diskret.cli.main import main
 from diskret.errors import InputError
 from diskret.jobs.run import run_job
@@ -381,10 +382,10 @@ def test_key_files_lie_in_the_users_folder(monkeypatch, tmp_path):
 
 
 def test_a_folder_that_cannot_be_flushed_is_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(staging.os, "name", "nt")
+    monkeypatch.setattr(disk.os, "name", "nt")
     flushed = []
-    monkeypatch.setattr(staging.os, "fsync", lambda handle: flushed.append(handle))
-    staging._flush(tmp_path)
+    monkeypatch.setattr(disk.os, "fsync", lambda handle: flushed.append(handle))
+    disk.flush(tmp_path)
     assert flushed == []
 
 

@@ -136,7 +136,10 @@ def test_tables_that_share_cells_show_the_same_values():
     records = firms(3)
     one = dk.tabulate(records, by={"x": None, "y": None}, value="sales")
     other = dk.tabulate(records, by={"x": None, "z": None}, value="sales")
-    first, second = adjust([one, other], dk.rules.PPercent(20), time_limit=1)
+    told: list[tuple[str, int, int]] = []
+    rule = dk.rules.PPercent(20)
+    first, second = adjust([one, other], rule, time_limit=1, progress=lambda *of: told.append(of))
+    assert {*told} <= {("adjust", 0, 1)}
     assert np.array_equal(first.published.value[:, 0], second.published.value[:, 0])
     assert first.noise.any()
     assert additive(first.published) and additive(second.published)

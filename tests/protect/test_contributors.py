@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from importlib import import_module
 
 import numpy as np
@@ -163,12 +164,19 @@ def test_what_cannot_be_judged_is_refused():
 # ── files ───────────────────────────────────────────────────────────────────────────
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    home = tmp_path_factory.mktemp("contributors")
+    attacker = dk.Attacker(contributor=True, coalition=2)
+    result = dk.suppress(counts(1, 2, 8, 9, 3), RULE, attacker=attacker)
+    result.write(home / "out", formats=["csv", "html"], keys=home / "keys")
+    return home
+
+
 @pytest.fixture
-def written(tmp_path):
-    result = dk.suppress(
-        counts(1, 2, 8, 9, 3), RULE, attacker=dk.Attacker(contributor=True, coalition=2)
-    )
-    return result.write(tmp_path / "out", formats=["csv", "html"], keys=tmp_path / "keys")
+def written(home, tmp_path):
+    """A release that a test may damage, and the key beside it."""
+    return shutil.copytree(home, tmp_path / "home") / "out"
 
 
 def test_public_files_name_the_kind_only(written):

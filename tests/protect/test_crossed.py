@@ -4,13 +4,14 @@ from importlib import import_module
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from profiles import examples
 
 import diskret as dk
-from diskret.errors import ProofError, ProtectionError
+from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.protect.crossed_unions import crossed_unions
 from diskret.publish.verify.folder import verify
 
@@ -57,6 +58,22 @@ def test_one_person_between_a_grid_cell_and_a_municipality_is_not_told(tmp_path,
     assert told(frame, open_, {"grid": [], "municipality": []})
     said = open_[0].certificate.public()
     assert not any("Where categories of one variable" in line for line in said["claimed"]["en"])
+
+
+def test_records_are_the_same_however_their_file_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    at = {"g1": 0.0, "g2": 1000.0, "g3": 2000.0}
+    east = [at[piece[:2]] for piece in ISSUE]
+    pq.write_table(persons(ISSUE, x=east, y=[0.0] * len(ISSUE)), "persons.parquet")
+    (tmp_path / "link.parquet").symlink_to("persons.parquet")
+    one = dk.tabulate("persons.parquet", by={"municipality": None})
+    cells = dk.spatial.located("link.parquet", dk.spatial.Grid(1000, crs=25832))
+    others = ["./persons.parquet", dk.DataFile("link.parquet"), [tmp_path / "persons.parquet"]]
+    for records, name in [*((other, "grid") for other in others), (cells, "cell")]:
+        assert sum(hidden(protect([dk.tabulate(records, by={name: None}), one]))) == 2
+    later = dk.tabulate(others[0], by={"municipality": None}, vintage="2026")
+    with pytest.raises(InputError, match="of the vintages"):
+        protect([one, later])
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_what_only_three_tables_tell_is_missed_by_pairs(seed, monkeypatch):
     assert not check_three(seed)
 
 
-@pytest.mark.parametrize("geographies", [2, 3])
+@pytest.mark.parametrize("geographies", [2, pytest.param(3, marks=pytest.mark.long)])
 @pytest.mark.parametrize("seed", range(scaled(30)))
 def test_no_union_tells_too_much_of_a_firm(seed, geographies):
     case = firms(seed, geographies)

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import diskret as dk
+from diskret.deadline import OutOfTime
 from diskret.errors import InputError, ProofError
 
 KEYS = dk.SecretKeys(bytes(range(32)))
@@ -105,6 +106,18 @@ def test_large_tables_are_not_attacked_unless_a_rule_asks(monkeypatch):
     rule = dk.rules.MinimumFrequency(3)
     proven = dk.round_table(counts(), 5, "controlled", rule=rule, keys=KEYS)
     assert not any("not examined" in s.en for s in proven.certificate.not_claimed)
+
+
+def test_what_is_not_shown_in_time_is_not_claimed_or_refused():
+    late: dict[str, Any] = {"method": "controlled", "keys": KEYS, "time_limit": 1e-6}
+    told: list[str] = []
+    found = dk.round_table(counts(), 5, progress=lambda *of: told.append(of[0]), **late)
+    assert "intervals" not in found.certificate.figures and "attack" in told
+    assert any("not examined" in s.en for s in found.certificate.not_claimed)
+    with pytest.raises(OutOfTime):
+        dk.round_table(counts(), 5, rule=dk.rules.MinimumFrequency(3), **late)
+    calm = dk.round_table(counts(), 5, "controlled", keys=KEYS, time_limit=60)
+    assert calm.certificate.figures["intervals"] == "exact"
 
 
 def test_steps_of_controlled_rounding_are_said():

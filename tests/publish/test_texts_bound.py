@@ -309,7 +309,7 @@ def alterations(public, draw, most):
 def test_altered_texts_are_refused(releases, name):
     """Some of them, all in the thorough profile."""
     public, draw = releases(name), Random(name)
-    tried = alterations(public, draw, most=scaled(250))
+    tried = alterations(public, draw, most=scaled(100))
     for path, what, new, free in tried:
         assert not accepted(public, path, new) or free(), (path.name, what)
     assert tried

@@ -147,7 +147,14 @@ def test_long_columns_are_checked_like_short_ones():
 
 
 @pytest.mark.parametrize(
-    "cell", [b"\xff\xfe", b"\xed\xa0\x80", b'"', b"\0", b"9" * 10_000, b"1e308"]
+    "cell",
+    [
+        *(b"\xff\xfe", b'"'),
+        *(
+            pytest.param(cell, marks=pytest.mark.long)
+            for cell in (b"\xed\xa0\x80", b"\0", b"9" * 10_000, b"1e308")
+        ),
+    ],
 )
 def test_cells_that_are_no_text_are_refused_in_one_sentence(written, tmp_path, cell):
     for family in ("suppressed", "microdata"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from every_family import FAMILIES, KEYS, RULE, counts
+from every_family import FAMILIES, KEYS, RULE, counts, one_after_the_other
 from profiles import scaled
 from sealing import reseal
 
@@ -29,7 +29,7 @@ def written(tmp_path_factory):
     return {name: made(home / name) for name, made in FAMILIES.items()}
 
 
-@pytest.fixture(params=FAMILIES)
+@pytest.fixture(params=one_after_the_other(FAMILIES))
 def release(request, written, tmp_path):
     """A copy of one release of each family that a test may damage."""
     shutil.copytree(written[request.param], tmp_path / "out", symlinks=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hiding import (
     CODES,
@@ -253,6 +254,29 @@ def test_there_is_noise_or_a_ledger_to_release_in(tmp_path):
         releasing(tmp_path, wrong).check()
     with pytest.raises(Refused, match="as they are registered"):
         releasing(tmp_path, wrong).answer({"data": "persons", "by": ["sex"]}, who="anne")
+
+
+def test_two_data_sets_of_the_same_records_are_refused(tmp_path, monkeypatch):
+    records = {"region": ["N1"] * 9 + ["N2"] * 2 + ["S1"] * 5 + ["S2"] * 12}
+    records |= {"sex": ["f", "m"] * 14, "age": ["0"] * 28}
+    pq.write_table(pa.table(records), tmp_path / "persons.parquet")
+    (tmp_path / "link.parquet").symlink_to("persons.parquet")
+    wide = replace(hidden_data(records), name="wide", records=str(tmp_path / "link.parquet"))
+    flat = (Variable("region", CODES["region"]),)
+    place = str(tmp_path / "persons.parquet")
+    fine = replace(hidden_data(records), records=place, variables=flat)
+    with pytest.raises(InputError, match="'persons' and 'wide' are of the same records"):
+        releasing(tmp_path, fine, wide)
+    # without the refusal one name more tells both persons of N2: nothing ties the two
+    monkeypatch.setattr("diskret.serve.tabulator.same_records", lambda *_: False)
+    tables = releasing(tmp_path, fine, wide)
+    lands = {"data": "wide", "by": [{"variable": "region", "level": 1}]}
+    asked = [{"data": "persons", "by": ["region"]}, lands]
+    regions, lands = (
+        {row["region"]: row["count"] for row in tables.answer(one, who="anne").cells().to_pylist()}
+        for one in asked
+    )
+    assert regions["N2"] is None and lands["N"] - regions["N1"] == 2
 
 
 def test_over_http_hidden_cells_have_a_status_and_nothing_claims_noise(tmp_path):

@@ -226,6 +226,17 @@ def test_tables_of_other_records_are_counted_apart():
         ask(["region"], tables=tables)
 
 
+def test_one_record_is_not_counted_by_two_data_sets():
+    other = replace(DATA, name="other")
+    with pytest.raises(InputError, match="'census' and 'other' are of the same records"):
+        tabulator(DATA, other)
+    # copies and extracts of columns are told by their keys
+    copied = tabulator(DATA, replace(other, records=pa.table(PEOPLE)))
+    with pytest.raises(InputError, match="'census' and 'other' are of the same records"):
+        copied.check()
+    tabulator(DATA, replace(other, records=pa.table(people(seed=2)))).check()
+
+
 @given(st.lists(QUESTIONS, min_size=3, max_size=12))
 @examples(15)
 def test_no_record_is_in_more_tables_than_the_limit(questions):

@@ -70,6 +70,7 @@ def test_who_knows_all_others_is_no_better_than_the_bound(worth: Any):
     assert shares[0] < 0.7 < 0.9 < shares[-1]
 
 
+@pytest.mark.long
 def test_tables_that_tell_most_are_no_better_than_the_bound(worth: Any):
     """Those that are chosen for each target, twins first, then cells of few others."""
     found = {most: [] for most in (1, 2, 3)}

@@ -25,12 +25,13 @@ from suppression_problems import (
 )
 
 from diskret.attack import Requirements
-from diskret.deadline import Deadline
+from diskret.deadline import Deadline, OutOfTime
 from diskret.errors import InputError, ProtectionError
 from diskret.hierarchy import Hierarchy
 from diskret.suppression import (
     Method,
     Problem,
+    cubes,
     greedy,
     hypercube,
     modular,
@@ -116,6 +117,16 @@ def test_time_that_is_up_leaves_a_safe_pattern_of_cubes(method: Method, lecture:
     pattern = method(late)
     assert not pattern.complete and violations(lecture, pattern.suppressed) == []
     assert pattern.proposals is not None
+
+
+def test_cubes_end_ten_seconds_after_all_time(lecture: Problem, monkeypatch: pytest.MonkeyPatch):
+    late = replace(lecture, deadline=Deadline.after(-1).share(0.5))
+    assert sequential(late).proposals is not None
+    monkeypatch.setattr(cubes, "_LEAST", -1.0)
+    with pytest.raises(OutOfTime):
+        sequential(late)
+    half = replace(lecture, deadline=Deadline.after(1e6).share(0))  # the search is over, no more
+    assert sequential(half).proposals is not None
 
 
 @every_method

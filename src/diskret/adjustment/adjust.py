@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from math import inf
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.adjustment.problem import Adjusted, Adjustment
 from diskret.adjustment.programme import Solved, solve
+from diskret.deadline import Deadline
 from diskret.errors import ProtectionError
 from diskret.texts.numbers import Count
 
@@ -20,8 +18,8 @@ _AT_ONCE = 30
 #: may fail to find better ones.
 _BLOCK = 6
 _PATIENCE = 8
-#: Seconds that each choice of directions gets for a first table at least, if time is limited.
-_FIRST_SECONDS = 30.0
+#: Seconds that the search for a first table gets at least: without one nothing can be published.
+_FIRST_SECONDS = 5.0
 #: Branches of a programme.
 _NODES, _NODES_OF_BLOCK = 20_000, 50
 _SWEEPS = 100
@@ -42,8 +40,9 @@ def adjusted(problem: Adjustment, time_limit: float | None = None) -> Adjusted:
     problem
         What is asked.
     time_limit
-        Seconds after which the search for a cheaper change stops; None: when it finds none. Without
-        one the work of each programme is bounded, and the change is the same on every computer.
+        Seconds after which the search for a cheaper change stops, five seconds later at most if
+        there is no change by then; None: when it finds none. Without one the work of each
+        programme is bounded, and the change is the same on every computer.
 
     Raises
     ------
@@ -65,7 +64,7 @@ def adjusted(problem: Adjustment, time_limit: float | None = None) -> Adjusted:
     >>> adjusted(problem).cost
     4.0
     """
-    end = inf if time_limit is None else time.monotonic() + time_limit
+    deadline = Deadline.after(time_limit)
     n, stuck = len(problem.cost), ~(problem.may_rise | problem.may_fall)
     if stuck.any():
         number = Count(stuck.sum())
@@ -78,37 +77,31 @@ def adjusted(problem: Adjustment, time_limit: float | None = None) -> Adjusted:
         return Adjusted(np.zeros(n, dtype=np.int64), 0.0, 0.0)
     least = problem.least()
     if len(problem.cell) <= _AT_ONCE:
-        found = solve(problem, _open(problem), seconds=_left(end), nodes=_NODES)
+        found = solve(problem, _open(problem), deadline=deadline, nodes=_NODES)
         if found.change is not None:
             return Adjusted(
                 found.change, problem.price(found.change), max(found.bound, least), rounds=1
             )
         if found.impossible:
             raise _impossible()
-    change = _first(problem, end)
-    return _improved(problem, change, end, least)
+    change = _first(problem, deadline)
+    return _improved(problem, change, deadline, least)
 
 
 def _open(problem: Adjustment) -> NDArray[np.int8]:
     return np.zeros(len(problem.cell), dtype=np.int8)
 
 
-def _left(end: float, least: float = 0.1) -> float | None:
-    """Seconds left, but at least so many; None if time is not limited."""
-    return None if end == inf else max(end - time.monotonic(), least)
-
-
-def _first(problem: Adjustment, end: float) -> NDArray[np.int64]:
-    """A change that satisfies everything: balanced; else upwards, downwards, or any.
-
-    Each gets half a minute at least, whatever the time limit: nothing can be published without one.
-    """
-    seconds = _left(end, _FIRST_SECONDS)
+def _first(problem: Adjustment, deadline: Deadline) -> NDArray[np.int64]:
+    """A change that satisfies everything: balanced; else upwards, downwards, or any."""
+    if deadline.seconds() < _FIRST_SECONDS:
+        deadline = Deadline.after(_FIRST_SECONDS)
     upwards = np.where(problem.may_rise, 1, -1).astype(np.int8)
     downwards = np.where(problem.may_fall, -1, 1).astype(np.int8)
     found = Solved(None)
-    for way in (balanced_directions(problem), upwards, downwards, _open(problem)):
-        found = solve(problem, way, seconds=seconds, nodes=_NODES)
+    ways = balanced_directions(problem), upwards, downwards, _open(problem)
+    for way, part in zip(ways, (0.5, 0.5, 0.5, 1.0), strict=True):
+        found = solve(problem, way, deadline=deadline.share(part), nodes=_NODES)
         if found.change is not None:
             return found.change
     if found.impossible:
@@ -127,18 +120,20 @@ def _impossible() -> ProtectionError:
     )
 
 
-def _improved(problem: Adjustment, change: NDArray[np.int64], end: float, least: float) -> Adjusted:
+def _improved(
+    problem: Adjustment, change: NDArray[np.int64], deadline: Deadline, least: float
+) -> Adjusted:
     """Look for better directions in one block after the other."""
     random = np.random.default_rng(1)
     cost, failed, rounds = problem.price(change), 0, 0
-    while failed < _PATIENCE and time.monotonic() < end and cost > least * (1 + 1e-9):
+    while failed < _PATIENCE and not deadline.passed and cost > least * (1 + 1e-9):
         block, among = _neighbours(problem, int(random.integers(len(problem.cell))), random)
         way = np.sign(change[problem.cell]).astype(np.int8)
         way[block] = 0
         found = solve(
             problem,
             way,
-            seconds=_left(end),
+            deadline=deadline,
             nodes=_NODES_OF_BLOCK,
             among=among,
             start=change,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.adjustment.problem import Adjustment
+from diskret.deadline import NEVER, Deadline
 from diskret.solver import Solver, Status
 
 #: Further from a whole number than this, a cell is a fraction.
@@ -43,7 +44,7 @@ def solve(
     problem: Adjustment,
     direction: NDArray[np.int8],
     *,
-    seconds: float | None = None,
+    deadline: Deadline = NEVER,
     nodes: int | None = None,
     among: NDArray[np.bool_] | None = None,
     start: NDArray[np.int64] | None = None,
@@ -51,19 +52,19 @@ def solve(
     """The cheapest change with given directions.
 
     `problem`: what is asked. `direction`: 1: up, −1: down, 0: to be found, for each sensitive cell,
-    ``(k,)``. With none to be found the programme is a linear one. `seconds`: time limit; None: its
-    work alone is bounded. `nodes`: most branches looked at, the same on every computer. `among`:
-    cells that may change, bool, ``(n,)``; the others keep their change in `start`. None: all.
-    `start`: a change that satisfies everything.
+    ``(k,)``. With none to be found the programme is a linear one. `deadline`: of the search;
+    without one its work alone is bounded. `nodes`: most branches looked at, the same on every
+    computer. `among`: cells that may change, bool, ``(n,)``; the others keep their change in
+    `start`. None: all. `start`: a change that satisfies everything.
     """
     kept = np.zeros(len(problem.cost), dtype=np.int64) if start is None else start
     movable = (problem.down > 0) | (problem.up > 0)
     if among is not None:
         movable &= among
-    model = _Model(problem, direction, np.flatnonzero(movable), kept, nodes)
+    model = _Model(problem, direction, np.flatnonzero(movable), kept, nodes, deadline)
     if (direction[model.own] == 0).any():
-        return model.whole(seconds)
-    return model.linear(seconds)
+        return model.whole()
+    return model.linear()
 
 
 class _Model:
@@ -76,8 +77,10 @@ class _Model:
         at: NDArray[np.int64],
         kept: NDArray[np.int64],
         nodes: int | None,
+        deadline: Deadline,
     ):
         self.problem, self.at, self.kept, self.nodes = problem, at, kept, nodes
+        self.deadline = deadline
         self.bound = -np.inf
         self.own = np.flatnonzero(np.isin(problem.cell, at))
         n, place = len(at), np.searchsorted(at, problem.cell[self.own])
@@ -101,9 +104,9 @@ class _Model:
         fixed[at] = 0
         self.right = -(problem.equations.astype(np.int64) @ fixed)[used].astype(np.float64)
 
-    def linear(self, seconds: float | None) -> Solved:
+    def linear(self) -> Solved:
         """A vertex, and whole numbers around it where it is fractional."""
-        solution, status = self._run(self._switches(), self.low, self.high, seconds, whole=False)
+        solution, status = self._run(self._switches(), self.low, self.high, whole=False)
         if solution is None:
             return Solved(None, status is Status.IMPOSSIBLE)
         n = len(self.at)
@@ -116,7 +119,7 @@ class _Model:
                 loose = fraction if around == 1 else np.ones(len(near), dtype=bool)
                 low = np.maximum(low, np.where(loose, np.floor(solution) - around + 1, near))
                 high = np.minimum(high, np.where(loose, np.ceil(solution) + around - 1, near))
-                found, _ = self._run(self._switches(), low, high, seconds, whole=True)
+                found, _ = self._run(self._switches(), low, high, whole=True)
                 if found is None:
                     continue
                 near = np.rint(found)
@@ -125,9 +128,9 @@ class _Model:
                 return Solved(change)
         return Solved(None)
 
-    def whole(self, seconds: float | None) -> Solved:
+    def whole(self) -> Solved:
         """Whole numbers and directions at once."""
-        solution, status = self._run(self._switches(), self.low, self.high, seconds, whole=True)
+        solution, status = self._run(self._switches(), self.low, self.high, whole=True)
         if solution is None:
             return Solved(None, status is Status.IMPOSSIBLE)
         n, near = len(self.at), np.rint(solution)
@@ -178,7 +181,6 @@ class _Model:
         matrix: sparse.csr_array,
         low: NDArray[np.float64],
         high: NDArray[np.float64],
-        seconds: float | None,
         whole: bool,
     ) -> tuple[NDArray[np.float64] | None, Status]:
         problem, rows = self.problem, len(self.free)
@@ -198,7 +200,7 @@ class _Model:
         )
         columns = max(matrix.shape[1], 1)
         status = solver.run(
-            seconds,
+            self.deadline.seconds() if self.deadline.limited else None,
             pivots=None if whole else int(_PIVOTS / (1 + columns / _WIDE)),
             turns=max(_TURNS // columns, _FEWEST_TURNS) if whole else None,
         )

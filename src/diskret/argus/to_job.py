@@ -95,8 +95,7 @@ def to_job(
     if target.suffix.lower() != ".toml":
         raise JobError(f"{target.name}: the name of a job file ends in .toml")
     batch = read_batch(source)
-    folders = Folders(source.resolve().parent, None if data is None else Path(data).resolve())
-    folders.used.add(source.resolve())
+    folders = Folders.of(source, data)
     read = [part for part in batch.parts if part.data]
     if len(read) > 1:
         raise JobError(

@@ -81,6 +81,29 @@ def examine(
     return attacked(quick=True)
 
 
+def narrowed(
+    examination: Examination,
+    publication: Publication,
+    attacker: Attacker,
+    *,
+    original: NDArray[np.int64],
+    progress: Progress,
+    deadline: Deadline,
+) -> Examination:
+    """A quick examination with the intervals that all equations tell, if these come in time.
+
+    Parameters as of `examine`.
+    """
+    known, bounds = known_beforehand(publication, attacker, original)
+    with suppress(OutOfTime):
+        return examination.narrowed(
+            attack_equations(
+                publication, known, bounds, None, progress, original=original, deadline=deadline
+            )
+        )
+    return examination
+
+
 def intervals(
     published: Published,
     attacker: Attacker | None = None,

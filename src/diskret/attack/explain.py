@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -151,24 +153,26 @@ def explain(
     secondary = np.flatnonzero(explained)
     found: dict[int, _Answer] = {}
     spent = 0
-    for part in connected_parts(setting.reduced):
-        counts = max(1, len(part.unknown) // _LARGE) ** 2
-        # nobody knows a table from which to start, or there is no work left for it
-        unknown = not setting.completed[part.cell].all()
-        if unknown or (limit is not None and limit - spent < counts):
-            left_out = part.cell[explained[part.cell]].tolist()
-            found |= dict.fromkeys(left_out, _nobody("not examined", 0))
-            continue
-        alternatives = _alternatives(setting, part, examination)
-        for s in part.cell[explained[part.cell]].tolist():
-            left = None if limit is None else (limit - spent) // counts
-            found[s] = _without(setting, part, alternatives, s, left)
-            spent += counts * found[s].programmes
-            try:
-                progress("explain", len(found), len(secondary))
-            except OutOfTime:  # what was found is told, and the rest is not examined
-                limit = spent
-    answers = [found[s] for s in secondary.tolist()]
+
+    def tell(_: int = 0) -> None:
+        progress("explain", len(found), len(secondary))
+
+    with suppress(OutOfTime):  # what was found is told, and the rest is not examined
+        for part in connected_parts(setting.reduced):
+            own = part.cell[explained[part.cell]].tolist()
+            counts = max(1, len(part.unknown) // _LARGE) ** 2
+            # nobody knows a table from which to start, or there is no work left for it
+            unknown = not setting.completed[part.cell].all()
+            if not own or unknown or (limit is not None and limit - spent < counts):
+                continue
+            alternatives = _alternatives(setting, part, examination)
+            for s in own:
+                left = None if limit is None else (limit - spent) // counts
+                found[s] = _without(setting, part, alternatives, s, left, tell)
+                spent += counts * found[s].programmes
+                tell()
+    unknown_reason = _nobody("not examined", 0)
+    answers = [found.get(s, unknown_reason) for s in secondary.tolist()]
     rows = [len(answer.needed_by) for answer in answers]
 
     def joined(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -215,6 +219,7 @@ def _without(
     alternatives: Alternatives,
     secondary: int,
     limit: int | None,
+    tick: Callable[[int], None],
 ) -> _Answer:
     """Who needs one secondary, asking primaries first."""
     if limit is not None and limit < 1:
@@ -241,7 +246,7 @@ def _without(
             return _nobody("not examined", spent)
         spent += cost
         try:
-            lower, upper, reach = attack.intervals(asked, reach)
+            lower, upper, reach = attack.intervals(asked, reach, tick)
         except (ContradictionError, ProofError):
             # the original values are a solution, so the solver has lost its way
             return _nobody("not examined", spent)

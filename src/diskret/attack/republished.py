@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,9 +117,15 @@ class Republished:
         return len(np.unique(y[y >= 0]))
 
     def intervals(
-        self, asked: NDArray[np.bool_], reach: Reach
+        self,
+        asked: NDArray[np.bool_],
+        reach: Reach,
+        tick: Callable[[int], None] = lambda done: None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], Reach]:
-        """Lower and upper ends of the asked cells, and what tables show of all cells."""
+        """Lower and upper ends of the asked cells, and what tables show of all cells.
+
+        tick: told after each programme; what it raises ends the attack.
+        """
         reduced = self.reduced
         lower = np.where(reduced.lower > -UNKNOWN, reduced.lower, -np.inf)
         upper = np.where(reduced.upper < UNKNOWN, reduced.upper, np.inf)
@@ -131,7 +137,7 @@ class Republished:
         for label in np.unique(column[wanted_y]).tolist():
             members, rows = np.flatnonzero(column == label), np.flatnonzero(row == label)
             if len(rows):
-                finding = self._search(members, rows, wanted.at(members), wanted_y[members])
+                finding = self._search(members, rows, wanted.at(members), wanted_y[members], tick)
                 lower[members], upper[members] = finding.lower, finding.upper
                 points = finding.needed
             else:
@@ -146,6 +152,7 @@ class Republished:
         rows: NDArray[np.int64],
         wanted: Wanted,
         asked: NDArray[np.bool_],
+        tick: Callable[[int], None],
     ) -> SearchResult:
         """Search one component; where the solver loses its way, again from the original values."""
 
@@ -159,7 +166,8 @@ class Republished:
                 bounded=True,
             )
             setting = self.setting
-            return search(programme, setting.whole, setting.far, asked, wanted, enough=True)
+            how = setting.whole, setting.far, asked, wanted, tick
+            return search(programme, *how, enough=True)
 
         try:
             return found(None)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diskret.attack.attacker import Attacker
 from diskret.attack.equations import cell_name
-from diskret.attack.examine import Examination, Targets, examine
+from diskret.attack.examine import Examination, Targets, examine, narrowed
 from diskret.attack.noise_certificate import (
     NoiseCertificate,
     check_adding_up,
@@ -21,6 +21,7 @@ from diskret.attack.noise_certificate import (
 )
 from diskret.attack.proof import unmet
 from diskret.attack.statements import GROUP_DISCLOSURE
+from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ProofError
 from diskret.progress import Progress, silent
 from diskret.tables import Perturbed, Publication, Published
@@ -46,6 +47,7 @@ def certify_rounding(
     examined: bool = True,
     groups: bool = False,
     progress: Progress = silent,
+    deadline: Deadline = NEVER,
 ) -> list[NoiseCertificate]:
     """Check rounded tables against the original ones, and attack them with all their equations.
 
@@ -66,6 +68,9 @@ def certify_rounding(
         Whether a rule looked for group disclosure.
     progress
         Told about the task ``"attack"``.
+    deadline
+        After it intervals are what single equations tell, as the figures say. What a rule asks for
+        is shown by then, or refused; without a rule nothing is claimed that was not shown.
 
     Returns
     -------
@@ -88,7 +93,12 @@ def certify_rounding(
         check_adding_up(published)
     attacked: list[dict[str, Any]] = [{} for _ in published]
     if examined:
-        attacked = _attack(published, original, perturbed, requirements, progress)
+        try:
+            attacked = _attack(published, original, perturbed, requirements, progress, deadline)
+        except OutOfTime:
+            if requirements is not None:
+                raise
+            examined = False
     ruled = requirements is not None
     return [
         NoiseCertificate(
@@ -183,6 +193,7 @@ def _attack(
     perturbed: Perturbed,
     requirements: Sequence[Requirements] | None,
     progress: Progress,
+    deadline: Deadline,
 ) -> list[dict[str, Any]]:
     """Intervals of all true values from all published ones; refuses what falls short."""
     publication = Publication(tuple(stands_for(table, perturbed) for table in published))
@@ -193,8 +204,28 @@ def _attack(
             _check_leaves(table, true, base)
     small = (np.abs(value) > 0) & (np.abs(value) < base)
     targets = _targets(value, small, publication.starts, requirements)
-    examination = examine(publication, Attacker(), targets, progress, original=value)
+    # under a deadline what is claimed comes first, and then the intervals
+    examination = examine(
+        publication,
+        Attacker(),
+        targets,
+        progress,
+        original=value,
+        deadline=deadline,
+        quick=deadline.limited,
+    )
     short = unmet(examination, targets)
+    if short.any():
+        deadline.check()
+    elif deadline.limited:
+        examination = narrowed(
+            examination,
+            publication,
+            Attacker(),
+            original=value,
+            progress=progress,
+            deadline=deadline,
+        )
     if short.any() and (requirements is not None or perturbed.method in ADDITIVE):
         asked = "as uncertain as the rule asks" if requirements is not None else "uncertain"
         number = Count(short.sum())

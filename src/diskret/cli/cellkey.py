@@ -14,6 +14,7 @@ from rich.text import Text
 
 from diskret.cli.command import REFUSED, DebugOption, Language, LanguageOption, reported
 from diskret.cli.show import terminal
+from diskret.disk import new_file
 from diskret.errors import InputError
 from diskret.texts import Figure, words_in
 
@@ -124,7 +125,7 @@ def keys(
 def _new_file(path: Path) -> Generator[None]:
     """A file that is there, empty and private, before anything secret is written into it."""
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(new_file(path))
     except FileExistsError:
         raise InputError(f"{path} exists already; name another file") from None
     except OSError as error:

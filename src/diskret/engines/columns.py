@@ -12,7 +12,7 @@ from typing import Literal
 
 from diskret.errors import InputError
 from diskret.io.cells import ComputedCells
-from diskret.io.columns import OF_THOUSANDS, decimals_advice
+from diskret.io.columns import AS_THE_FILE_DOES, OF_THOUSANDS, decimals_advice
 from diskret.texts.numbers import Count
 
 Kind = Literal["text", "integer", "decimal", "float", "other", "cell", "unusable"]
@@ -260,7 +260,7 @@ def _whole(
         # engines read 1_234 as a number; a statistician would not
         unreadable = f"{number} IS NULL OR POSITION('_' IN {text}) > 0"
         what = f"texts that are no numbers below 10^20 in column {column.name!r}"
-        as_text = "write 1234.5, not 1.234,5 or 1_234.5, or say decimal= and thousands= of the file"
+        as_text = f"write 1234.5, not 1.234,5 or 1_234.5, {AS_THE_FILE_DOES}"
         checks.append(Check(column, unreadable, what, as_text))
         if decimals is not None and decimals < 3 and not rounded:
             # 1.234 is refused below as a fraction; 2.000 would pass as 2

@@ -42,6 +42,9 @@ _ACCEPTED = (
     "PostgresTable"
 )
 
+#: Workbooks that are not read.
+_OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
+
 #: Said wherever nothing would be counted: tables of zeros would look like results.
 NO_RECORDS = "there are no records, maybe a header and nothing below it; is it the right file?"
 
@@ -379,6 +382,10 @@ def _check_there(said: DataFile) -> None:
     path = said.file
     if path.is_dir():
         raise InputError(f"{path}: is a folder, not a file; {_ACCEPTED}")
+    if path.suffix.lower() in _OTHER_WORKBOOKS and said.format is None:
+        raise InputError(
+            f"{path}: is read as .xlsx only; open it in a spreadsheet program and save it so"
+        )
     if said.format is None:
         raise InputError(f"{path}: the suffix {path.suffix!r} is not known; {_ACCEPTED}")
     if not path.is_file():

@@ -13,9 +13,11 @@ from diskret.cellkey import Lookup, MagnitudeNoise, PerturbationTable
 from diskret.cellkey.admissible import count_rows
 from diskret.errors import InputError
 from diskret.io import to_arrow
+from diskret.io.encoded import utf8_text
 from diskret.jobs.schema import Section
 from diskret.keys import SecretKeys
 from diskret.parameters import Parameter, Whole, parameters
+from diskret.progress import Progress, silent
 from diskret.protect.adjust import adjust
 from diskret.protect.make_additive import make_additive
 from diskret.protect.perturb import perturb
@@ -301,7 +303,9 @@ def _magnitude(section: Section) -> dict[str, Any]:
 
 
 def changed_tables(
-    tables: Sequence[JobTable], keys: SecretKeys | str | PathLike[str] | None = None
+    tables: Sequence[JobTable],
+    keys: SecretKeys | str | PathLike[str] | None = None,
+    progress: Progress = silent,
 ) -> list[PerturbedResult]:
     """The results of tables that ask for noise; those that have to agree are changed together."""
     groups: dict[Any, list[tuple[JobTable, NoiseJob]]] = {}
@@ -312,11 +316,13 @@ def changed_tables(
             alone = noise.method in ("cell_key", "deterministic", "random")
             kind = (noise.method, repr(noise.arguments), table.measure.name, table.vintage)
             groups.setdefault(one.name if alone else kind, []).append((one, noise))
-    return [result for group in groups.values() for result in _changed(group, keys)]
+    return [result for group in groups.values() for result in _changed(group, keys, progress)]
 
 
 def _changed(
-    asked: Sequence[tuple[JobTable, NoiseJob]], keys: SecretKeys | str | PathLike[str] | None
+    asked: Sequence[tuple[JobTable, NoiseJob]],
+    keys: SecretKeys | str | PathLike[str] | None,
+    progress: Progress,
 ) -> list[PerturbedResult]:
     first, noise = asked[0]
     tables, names = [one.table for one, _ in asked], [one.name for one, _ in asked]
@@ -332,11 +338,13 @@ def _changed(
             rule=rules if ruled else None,
             keys=keys,
             name=names,
+            progress=progress,
             **noise.options,
         )
     if noise.method == "invariant":
         return perturb_invariant(tables, name=names, **noise.options)
-    return adjust(tables, [one.wanted.rule for one, _ in asked], name=names, **noise.options)
+    rules = [one.wanted.rule for one, _ in asked]
+    return adjust(tables, rules, name=names, progress=progress, **noise.options)
 
 
 def _perturbed(
@@ -381,8 +389,8 @@ def _lookup(path: Path, noise: NoiseJob, modulus: int) -> Lookup:
     if noise.layout == "ons":
         return Lookup.from_ons(path, **({} if noise.reuse is None else {"reuse": noise.reuse}))
     if noise.layout == "abs":
-        with path.open(encoding="utf-8-sig") as lines:
-            rows = [line.replace(";", ",").replace(",", " ").split() for line in lines]
+        lines = utf8_text(path).splitlines()
+        rows = [line.replace(";", " ").replace(",", " ").split() for line in lines]
         try:
             matrix = [[int(entry) for entry in row] for row in rows if row]
         except ValueError as error:

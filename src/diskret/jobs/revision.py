@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 
-import numpy as np
-
 from diskret.errors import InputError, ProofError
 from diskret.jobs.values import EditionJob, JobTable
 from diskret.keys import SecretKeys
 from diskret.keys.secret import key_file
 from diskret.ledger.revisions import First, RevisionCheck, check_revision, first_delivery, unchanged
 from diskret.progress import Progress, silent
-from diskret.protect.plan import publish
+from diskret.protect.plan import publish_whole
 from diskret.protect.result import Result
 from diskret.publish.difference import last_delivery
 from diskret.tables import Published
@@ -141,7 +139,7 @@ def _refuse(checks: Sequence[RevisionCheck]) -> None:
 
 def _shown(one: JobTable) -> Published:
     """The table with nothing hidden."""
-    return publish(one.table, np.zeros(one.table.shape, dtype=bool), one.name)
+    return publish_whole(one.table, one.name)
 
 
 def _check_said(tables: Sequence[JobTable], before: Mapping[str, Published]) -> None:

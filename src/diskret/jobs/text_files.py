@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from diskret.disk import PRIVATE, new_file
 from diskret.errors import JobError
 
 
@@ -30,8 +31,7 @@ def write_files(outputs: Sequence[TextFile], check: Sequence[TextFile] = ()) -> 
         for output in (*outputs, *check):
             room = output.path.with_name(f".{output.path.name[:40]}.{secrets.token_hex(8)}.stage")
             moves.append((room, output.path))
-            mode = 0o600 if output.internal else 0o666
-            handle = os.open(room, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            handle = new_file(room, PRIVATE if output.internal else 0o666)
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
                 file.write(output.text if output in outputs else "")
         for room, target in moves[: len(outputs)]:

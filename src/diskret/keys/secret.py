@@ -6,12 +6,12 @@ import hashlib
 import logging
 import os
 import secrets
-import stat
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NoReturn
 
+from diskret.disk import new_file, open_to_others
 from diskret.errors import KeyFileError
 
 _BYTES = 32
@@ -175,7 +175,7 @@ def _create(path: Path) -> None:
             folder.mkdir(mode=0o700, exist_ok=True)
     text = f"{_HEADER}\n{secrets.token_hex(_BYTES)}\n".encode("ascii")
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = new_file(path)
     except FileExistsError:  # another process was faster; its key counts
         return
     with os.fdopen(handle, "wb") as file:
@@ -189,7 +189,7 @@ def _create(path: Path) -> None:
 
 
 def _read(path: Path) -> bytes:
-    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if open_to_others(path):
         raise KeyFileError(f"{path} can be read by others; run: chmod 600 {path}")
     master = _master(path)
     if master is None:

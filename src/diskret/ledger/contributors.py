@@ -23,7 +23,7 @@ from diskret.progress import Progress
 from diskret.protect.earlier_tables import EarlierTables, as_table, with_values
 from diskret.protect.insiders import InsiderJudge, Seat
 from diskret.protect.known_contributions import contributing, present
-from diskret.protect.plan import publish
+from diskret.protect.plan import publish_whole
 from diskret.protect.result import Result
 from diskret.protect.unpublished_cells import unpublished
 from diskret.tables import Earlier, Publication, Table
@@ -44,8 +44,8 @@ def told_by_contributors(
         proof = certificate.proof
         if proof.insiders is None or names <= {t.name for t in proof.publication.tables}:
             continue
-        whole = [publish(r.table, np.zeros(r.table.shape, dtype=bool), r.name) for r in results]
-        before = with_values(whole, publication.sums, earlier)
+        whole = [publish_whole(r.table, r.name) for r in results]
+        before = with_values(whole, publication.sums, earlier, progress)
         tables = [*(r.table for r in results), *before.tables]
         original = np.concatenate([table.measure.sum.ravel() for table in tables])
         insiders = _insiders_now(
@@ -105,7 +105,7 @@ def told_of_earlier(
         return judge.attack(publication, found, required, unsafe, original, progress)
 
     _, seen, asked = attacked()
-    while judge.already(seen.open, asked, publication, required, unsafe, original):
+    while judge.already(seen.open, asked, publication, required, unsafe, original, progress):
         _, seen, asked = attacked()
     return [asked.cells(one) for one in seen.open]
 

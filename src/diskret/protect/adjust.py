@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal, overload
 
 import numpy as np
@@ -12,8 +13,11 @@ from numpy.typing import NDArray
 from diskret.adjustment import Adjusted, Adjustment, adjusted
 from diskret.attack import Attacker, Requirements
 from diskret.attack.certify_changed import certify_adjustment
+from diskret.deadline import Deadline
 from diskret.errors import InputError
+from diskret.parallel import meanwhile
 from diskret.parameters import Percentage, Positive, reading
+from diskret.progress import Progress, silent
 from diskret.protect.arguments import checked_tables, for_each, rules_for
 from diskret.protect.linked import default_names, linked, of_each
 from diskret.protect.perturbed_result import PerturbedResult
@@ -40,6 +44,7 @@ def adjust(
     frozen: Any = ...,
     time_limit: float | None = ...,
     name: str | None = ...,
+    progress: Progress = ...,
 ) -> PerturbedResult: ...
 
 
@@ -53,6 +58,7 @@ def adjust(
     frozen: Sequence[Any] | None = ...,
     time_limit: float | None = ...,
     name: Sequence[str] | None = ...,
+    progress: Progress = ...,
 ) -> list[PerturbedResult]: ...
 
 
@@ -62,10 +68,11 @@ def adjust(
     rule: Any,
     *,
     cost: MovingCost = "value",
-    largest_change: Annotated[float, Percentage()] = 20,
+    largest_change: Annotated[float, Percentage(low=None, above=0)] = 20,
     frozen: Any = None,
     time_limit: Positive | None = None,
     name: Any = None,
+    progress: Progress = silent,
 ) -> PerturbedResult | list[PerturbedResult]:
     """Move every sensitive value by at least its level and the others least; all totals hold.
 
@@ -91,9 +98,12 @@ def adjust(
     frozen
         Cells that must keep their values, as in [`suppress`][diskret.suppress].
     time_limit
-        Seconds after which the search for smaller changes stops.
+        Seconds after which the search for smaller changes stops; five seconds later at most if
+        there is no table yet that satisfies everything, and then the tables are refused.
     name
         Name of the published table and its files, as in [`suppress`][diskret.suppress].
+    progress
+        Called with ``("adjust", done, total)``, at least every few seconds.
 
     Returns
     -------
@@ -137,9 +147,18 @@ def adjust(
         for own, judge, fixed in zip(tables, rules, stays, strict=True)
     ]
     results: dict[int, PerturbedResult] = {}
-    for group in linked(tables):
+    deadline, together = Deadline.after(time_limit), linked(tables)
+    for place, group in enumerate(together):
         ours = [tables[i] for i in group]
-        found = _together(ours, [parts[i] for i in group], time_limit)
+        found = meanwhile(
+            partial(
+                _together,
+                ours,
+                [parts[i] for i in group],
+                deadline.share(1 / (len(together) - place)),
+            ),
+            partial(progress, "adjust", place, len(together)),
+        )
         change = of_each(found.change, ours)
         shown = [
             published_with(
@@ -222,10 +241,13 @@ def _price(table: Table, cost: MovingCost) -> NDArray[np.float64]:
 
 
 def _together(
-    tables: Sequence[Table], parts: Sequence[_MovableTable], time_limit: float | None
+    tables: Sequence[Table], parts: Sequence[_MovableTable], deadline: Deadline
 ) -> Adjusted:
     """The least change of tables that equations tie together."""
-    system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables)
+    if len(tables) == 1:
+        system = System.of_table(tables[0])
+    else:
+        system = joint_system(tables, deadline=deadline)
     starts = np.cumsum([0, *(part.cost.size for part in parts)])
     known = int(starts[-1])
     lower = np.concatenate([part.needs.lower for part in parts])
@@ -250,5 +272,5 @@ def _together(
             up=np.concatenate([*(part.up for part in parts), np.full(len(rest), widest)]),
             cost=np.concatenate([*(part.cost for part in parts), np.zeros(len(rest))]),
         ),
-        time_limit,
+        deadline.seconds() if deadline.limited else None,
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations, islice, product
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,21 +234,22 @@ def _crossed(
     one, *others = (tables[i] for i in places)
     if one.asked is None:
         return None
-    questions = [one.asked.question]
+    every = [one.asked]
     where, *wheres = (_beyond(tables[i], name) for i, name in zip(places, names, strict=True))
     for other in others:
         if other.asked is None or not one.asked.same_records(other.asked):
             return None
         if _whose(one.asked) != _whose(other.asked):
             return None
-        questions.append(other.asked.question)
+        every.append(other.asked)
     bounded = any(name in tables[i].where.bounded for i, name in zip(places, names, strict=True))
     if bounded or any(its != where for its in wheres):
         return None
     from diskret.protect.tabulate import leaves_of
     from diskret.tables.crossed import crossed
 
-    first, records = one.asked.question, one.asked.records
+    questions = [asked.question for asked in every]
+    first, (records, engine) = questions[0], _with_cells(every)
     shared = [n for n in first.by if all(n in own.by for own in questions)]
     named = first.unit is not None or first.holding is not None
     question = replace(
@@ -266,7 +267,7 @@ def _crossed(
     if asked not in counted:
         opened = records if isinstance(records, Source) else source(records)
         try:
-            counted[asked] = leaves_of(opened, question, one.asked.engine)
+            counted[asked] = leaves_of(opened, question, engine)
         except InputError:  # what a filter asks for may have no codes elsewhere
             return None
     leaves = counted[asked]
@@ -278,6 +279,13 @@ def _crossed(
         rests = contexts * sum(len(g.parent) for g in made.groupings)
         return made if rests <= _MOST_RESTS and _unchanged(made, tables) else None
     return None
+
+
+def _with_cells(every: Sequence[Asked]) -> tuple[Any, Callable[..., Any] | None]:
+    """Records and engine of one of the tables: one whose records have cells that are computed."""
+    computed = [a for a in every if isinstance(a.records, Source) and a.records.cells is not None]
+    found = (computed or every)[0]
+    return found.records, found.engine
 
 
 def _said(question: LeafQuestion, tables: Sequence[Table], asked: Asked) -> object:

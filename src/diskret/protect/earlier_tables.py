@@ -15,6 +15,7 @@ from diskret.attack.earlier_tables import read_beside
 from diskret.deadline import NEVER, Deadline
 from diskret.errors import ContradictionError, InputError
 from diskret.graphs import connected
+from diskret.progress import Progress, silent
 from diskret.system import System, joint_system
 from diskret.tables import (
     NO_BOUND,
@@ -93,18 +94,24 @@ class EarlierTables:
 
 
 def with_values(
-    tables: Sequence[Published], sums: Sequence[MeasureSum], earlier: Sequence[Earlier]
+    tables: Sequence[Published],
+    sums: Sequence[MeasureSum],
+    earlier: Sequence[Earlier],
+    progress: Progress = silent,
+    deadline: Deadline = NEVER,
 ) -> EarlierTables:
     """Earlier tables with their original values, or with possible ones where these are unknown.
 
     tables: the new tables with nothing suppressed: their values are true.
+    deadline: raises `OutOfTime` if possible values were not found by then.
     """
+    how = progress, deadline
     try:
-        values = _values(tables, sums, earlier)
+        values = _values(tables, sums, earlier, *how)
     except (ContradictionError, InputError) as error:
         for one in earlier:
             with naming(one):
-                _values(tables, sums, [one])
+                _values(tables, sums, [one], *how)
         raise InputError(f"earlier releases contradict the new tables: {error}") from error
     made = (
         replace(as_table(e.published, value), asked=e.asked)
@@ -132,14 +139,18 @@ class naming:
 
 
 def _values(
-    tables: Sequence[Published], sums: Sequence[MeasureSum], earlier: Sequence[Earlier]
+    tables: Sequence[Published],
+    sums: Sequence[MeasureSum],
+    earlier: Sequence[Earlier],
+    progress: Progress,
+    deadline: Deadline,
 ) -> list[NDArray[np.int64]]:
     unknown = [e for e in earlier if e.original is None]
     possible: dict[str, NDArray[np.int64]] = {}
     if unknown:
         known = [_shown(e.published, e.original) for e in earlier if e.original is not None]
         publication = read_beside([*tables, *known], sums, unknown)
-        found = _possible(publication)
+        found = _possible(publication, progress, deadline)
         start = int(publication.starts[len(publication.own)])
         for e in unknown:
             size = e.published.value.size
@@ -157,13 +168,17 @@ def _shown(published: Published, value: NDArray[np.int64]) -> Published:
     )  # fmt: skip
 
 
-def _possible(publication: Publication) -> NDArray[np.int64]:
+def _possible(
+    publication: Publication, progress: Progress, deadline: Deadline
+) -> NDArray[np.int64]:
     """Values of all cells that agree with all that is published, whole scaled units."""
     value = publication.value.copy()
-    found = examine(replace(publication, tables=tuple(map(_as_intervals, publication.tables))))
+    bounded = replace(publication, tables=tuple(map(_as_intervals, publication.tables)))
+    found = examine(bounded, progress=progress, deadline=deadline)
     if len(found.cell):
         whole = np.flatnonzero(found.witnesses.denominator == 1)
         if not len(whole):
+            deadline.check()
             raise ContradictionError(
                 "no values with the published decimals were found that agree with all of them"
             )

@@ -26,7 +26,7 @@ from diskret.attack import (
 from diskret.attack.earlier_tables import with_own_hidden
 from diskret.attack.insiders import Coalition
 from diskret.deadline import NEVER, Deadline
-from diskret.progress import Progress, silent
+from diskret.progress import Progress
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.insider_rests import (
     CountedRests,
@@ -105,6 +105,8 @@ class InsiderJudge:
         required: Requirements,
         unsafe: UnsafeSums,
         original: NDArray[np.int64],
+        progress: Progress,
+        deadline: Deadline = NEVER,
     ) -> bool:
         """Give up what contributors can tell from earlier releases alone; whether that is anything.
 
@@ -113,8 +115,11 @@ class InsiderJudge:
         if not publication.beside or not told:
             return False
         alone = with_own_hidden(publication)
-        found = examine(alone, self.attacker, original=original)
-        _, known, then = self.attack(alone, found, required, unsafe, original, silent)
+        found = examine(
+            alone, self.attacker, original=original, progress=progress, deadline=deadline
+        )
+        whole = alone, found, required, unsafe, original
+        _, known, then = self.attack(*whole, progress, deadline=deadline)
         open_ = {entry for one in known.open for entry in then.told(one)}
         more = open_ & {entry for one in told for entry in asked.told(one)}
         self.gave_up.update(more)

@@ -52,7 +52,7 @@ class TableToProtect:
     @property
     def shown(self) -> Published:
         """The table with nothing suppressed."""
-        return publish(self.table, np.zeros(self.table.shape, dtype=bool), self.name)
+        return publish_whole(self.table, self.name)
 
     def staying(self, further: NDArray[np.bool_]) -> TableToProtect:
         """The same with more cells that must stay published."""
@@ -206,6 +206,11 @@ def _check_known(
         f"Hiding {number:it|them} now protects nobody. Set {number:it|them} to safe with "
         f"dk.rules.Apriori, with the reason that {number:it is|they are} public"
     )
+
+
+def publish_whole(table: Table, name: str) -> Published:
+    """What the world would see if nothing were suppressed."""
+    return publish(table, np.zeros(table.shape, dtype=bool), name)
 
 
 def publish(table: Table, suppressed: NDArray[np.bool_], name: str) -> Published:

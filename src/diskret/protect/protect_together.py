@@ -57,7 +57,8 @@ def protect(
     """Protect and prove tables that are tied to each other, and to earlier ones."""
     tables = [one.table for one in to_protect]
     sums = (*sums_between(tables, sums), *group.sums)
-    before = with_values([one.shown for one in to_protect], sums, group.earlier)
+    shown = [one.shown for one in to_protect]
+    before = with_values(shown, sums, group.earlier, options.progress, options.deadline)
     names = [*(one.name for one in to_protect), *(e.name for e in group.earlier)]
     with _blamed_by_table(names, [*tables, *before.tables]):
         return _protected(to_protect, tables, sums, before, options)

@@ -27,6 +27,7 @@ from diskret.attack import (
 )
 from diskret.attack.component import Attacked
 from diskret.attack.earlier_tables import unclaimed_cells
+from diskret.attack.examine import narrowed
 from diskret.deadline import OutOfTime
 from diskret.errors import ProofError, ProtectionError
 from diskret.protect.parts import PartsJudge
@@ -140,14 +141,14 @@ def prove(
 
 def _narrowed(proven: Proven, problem: Problem, attacker: Attacker) -> Examination:
     """The attack with the intervals that all equations tell, if there is time for them."""
-    found = examine(
+    return narrowed(
+        proven.examination,
         proven.publication,
         attacker,
         original=problem.system.value[: proven.publication.starts[-1]],
         progress=problem.progress,
         deadline=problem.deadline.share(_INTERVALS),
     )
-    return proven.examination.narrowed(found)
 
 
 def _proven(
@@ -194,7 +195,6 @@ def _proven(
             examine,
             published,
             attacker,
-            targets,
             original=original,
             proposals=_proposals(problem, pattern, large),
             progress=problem.progress,
@@ -203,9 +203,9 @@ def _proven(
         )
         # contributors are asked about several patterns: of the last one alone intervals are told
         waiting = insiders is not None and not deadline.limited
-        examination = attack(quick=deadline.limited or waiting)
+        examination = attack(targets, quick=deadline.limited or waiting)
         if waiting and unmet(examination, targets).any():
-            waiting, examination = False, attack()
+            waiting, examination = False, attack(targets)
         missed, open_sums = unmet(examination, targets), open_sums[:0]
         late = _secondaries_before(published, required, examination.cell[missed])
         if len(late):
@@ -236,7 +236,9 @@ def _proven(
                 published, examination, required, unsafe, original, progress, found, deadline
             )
             told = found.open
-            while insiders.already(told, asked, published, required, unsafe, original):
+            while insiders.already(
+                told, asked, published, required, unsafe, original, progress, deadline
+            ):
                 examination, found, asked = insiders.attack(
                     published, examination, required, unsafe, original, progress, found, deadline
                 )
@@ -273,7 +275,7 @@ def _proven(
                 continue
         if not missed.any() and not open_sums.any():
             if waiting:
-                last = attack()
+                last = attack()  # all that is claimed is shown already
                 examination = examination.with_tables(last.witnesses).narrowed(last)
             judged = _judged(published, parts)
             if withstood is not None:
@@ -408,8 +410,18 @@ def _beyond_help(
     targets = targets_of(
         published, original, Requirements(nothing, nothing, nothing, nothing), others
     )
-    found = examine(published, attacker, targets, original=original)
-    return found.cell[unmet(found, targets)]
+    found = examine(
+        published,
+        attacker,
+        targets,
+        original=original,
+        progress=problem.progress,
+        deadline=problem.deadline,
+    )
+    known = found.cell[unmet(found, targets)]
+    if len(known):
+        problem.deadline.check()  # else what was not shown in time would be given up
+    return known
 
 
 def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: int) -> Requirements:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import Requirements, certify_rounding
+from diskret.deadline import Deadline
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.parameters import Positive, Whole, reading
@@ -42,6 +43,8 @@ _EXAMINED = 20_000
 #: Draws compare 32 bits with the share of a base.
 _LARGEST_BASE = 2**31
 _EXAMPLES = 3
+#: Share of a time limit that the search for a better rounding may use.
+_SEARCH = 0.5
 
 
 @overload
@@ -124,7 +127,9 @@ def round_table(
         keys give the same values. Not used for ``"deterministic"``. None: the keys of
         ``DISKRET_KEYS`` or of the user's file.
     time_limit
-        For ``"controlled"``: seconds after which the best rounding so far is taken.
+        For ``"controlled"``: seconds until the proven result. After half of them the best rounding
+        so far is taken; after all of them intervals become outer bounds, and what was not shown
+        by then is not claimed, as the certificate says, or refused where a rule asks for it.
     budget
         The same in steps of the search; `settings` of a result say how many were made.
     name
@@ -173,6 +178,7 @@ def round_table(
     scaled = [scaled_unit(base, one.measure.decimals, one.measure.name) for one in tables]
     settings: dict[str, Any] = {"method": method, "base": base}
     perturbed = Perturbed(method, base=base)
+    deadline = Deadline.after(time_limit)
     cut = [False] * len(tables)  # whether cells are sums of finer ones that were rounded
     if method == "deterministic":
         values = [deterministic(t.measure.sum, b) for t, b in zip(tables, scaled, strict=True)]
@@ -183,13 +189,17 @@ def round_table(
             for t, b in zip(tables, scaled, strict=True)
         ]
     elif method == "controlled":
-        system = System.of_table(tables[0]) if len(tables) == 1 else joint_system(tables)
+        if len(tables) == 1:
+            system = System.of_table(tables[0])
+        else:
+            system = joint_system(tables, deadline=deadline)
         seed = SecretKeys.load(keys).seed("controlled rounding")
+        search = deadline.share(_SEARCH)
         found = controlled(
             system,
             scaled[0],
             steps=steps,
-            time_limit=time_limit,
+            time_limit=search.seconds() if search.limited else None,
             budget=budget,
             draw=seed,
             progress=progress,
@@ -221,6 +231,7 @@ def round_table(
         examined=(ruled is not None or size <= _EXAMINED) and not any(cut),
         groups=any(found.looks_for_groups for found in found_unsafe),
         progress=progress,
+        deadline=deadline,
     )
     results = [
         PerturbedResult(one, certificate, settings, None if sums else perturbed)

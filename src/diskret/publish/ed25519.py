@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+from diskret.disk import open_to_others
 from diskret.errors import InputError, KeyFileError
 
 #: The variable that holds the password of private keys.
@@ -65,7 +65,7 @@ def read_private(path: Path) -> tuple[str, Callable[[bytes], bytes]]:
 
     if not path.exists():
         raise KeyFileError(f"{path} is missing; restore it from a backup, or: diskret sign rotate")
-    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if open_to_others(path):
         raise KeyFileError(f"{path} can be read by others; run: chmod 600 {path}")
     try:
         key = load_pem_private_key(path.read_bytes(), _password())

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import diskret.unrepeatable as unrepeatable
+from diskret.disk import new_file
 from diskret.errors import InputError, KeyFileError
 from diskret.io.from_json import Form, check_form, read_json
 from diskret.keys import key_file
@@ -272,9 +273,7 @@ def _write_keys(home: Path, known: KnownKeys) -> None:
 def put(path: Path, content: bytes, mode: int) -> None:
     """Write a file in one step: it holds what it held before, or all that is new."""
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(
-        beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode
-    )
+    handle = new_file(beside, mode)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from diskret.disk import flush
 from diskret.errors import DiskretError, InputError
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
@@ -110,7 +111,7 @@ def filled(room: Path, keys: SecretKeys, parts: Collection[str] = ()) -> Generat
             (stage.public / name).mkdir(mode=0o700)
         yield stage
         _finish(stage, keys, parts)
-        _flush(room.parent)
+        flush(room.parent)
     except BaseException:
         shutil.rmtree(room, ignore_errors=True)
         raise
@@ -150,7 +151,7 @@ def tidy(room: Path, target: Path) -> None:
     for rest in (room, old):
         shutil.rmtree(rest, ignore_errors=True)
     if target.parent.exists():
-        _flush(target.parent)
+        flush(target.parent)
 
 
 # ── the target ──────────────────────────────────────────────────────────────────────
@@ -215,25 +216,11 @@ def _finish(stage: Stage, keys: SecretKeys, parts: Collection[str]) -> None:
     write_json(sealed_content(stage.public, stage.internal, keys), content)
     for path in files:
         path.chmod(0o600 if path.parent == stage.internal else 0o644)
-        _flush(path)
+        flush(path)
     for path in (*own, stage.public, room):
         path.chmod(0o755)
     for path in (*own, stage.public, stage.internal, room):
-        _flush(path)
-
-
-def _flush(path: Path) -> None:
-    """Make sure that a file or folder survives a power failure."""
-    if path.is_dir():
-        if os.name != "posix":  # only POSIX can flush a folder
-            return
-        descriptor = os.open(path, os.O_RDONLY)
-    else:
-        descriptor = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        flush(path)
 
 
 def _aside(room: Path) -> Path:
@@ -261,7 +248,7 @@ def _move(room: Path, target: Path) -> None:
                 "was changed"
             ) from None
         raise
-    _flush(target.parent)
+    flush(target.parent)
     if old.exists():
         try:
             _patiently(lambda: shutil.rmtree(old))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import ProtectionError
 from diskret.hierarchy import Hierarchy
+from diskret.parallel import meanwhile
 from diskret.progress import Progress, silent
 from diskret.rounding.cell_by_cell import deterministic
 from diskret.rounding.multiples import Multiples, chosen
@@ -93,11 +95,13 @@ def controlled(
     tried = range(_MOST_STEPS) if steps is None else range(steps, steps + 1)
     fewest = True
     for k in tried:
-        progress("round", k, k + 1)
         room = Multiples.of(system, base, k)
         at_once = shown <= _SMALL or all(len(dims) <= 2 for dims in system.tables)
         nodes = _NODES if at_once else _FEW_NODES
-        found = chosen(room, seconds=_left(until), nodes=nodes, first=not at_once)
+        found = meanwhile(
+            partial(chosen, room, seconds=_left(until), nodes=nodes, first=not at_once),
+            partial(progress, "round", k, k + 1),
+        )
         if found.step is None:
             fewest &= found.impossible
             if steps is None and until is not None and time.monotonic() >= until:

@@ -70,7 +70,7 @@ class Apriori(Joinable):
         are understood.
     range
         Levels of unsafe cells for which none are given, in percent of the sum of absolute
-        contributions, above 0. Counts: ±1.
+        contributions, from 1 upwards. Counts: ±1.
     reason, who, date
         For ``.hst`` files only, which cannot say it: the same for every line.
     separator

@@ -32,11 +32,11 @@ class GroupDisclosure(Joinable):
     Parameters
     ----------
     percent
-        Share above 0 and at most 100. Confidential: never published.
+        Percentage from 1 to 100. Confidential: never published.
     minimum_parent
         Totals with fewer contributors are not looked at, a whole number ≥ 1.
     range
-        Lower level of sums in percent of the sum of absolute contributions, above 0.
+        Lower level of sums in percent of the sum of absolute contributions, from 1 upwards.
 
     Raises
     ------

@@ -42,7 +42,7 @@ class MarginalValue(Joinable):
         Whether an attacker must not even know that X is within `distance` of M: the lower
         level is then X − M + distance + 1, but at most X. For frequency tables only.
     range
-        Lower level of sums in percent of the sum of absolute contributions, above 0.
+        Lower level of sums in percent of the sum of absolute contributions, from 1 upwards.
 
     Raises
     ------

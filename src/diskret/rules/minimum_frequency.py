@@ -35,7 +35,7 @@ class MinimumFrequency(Joinable):
         What is counted: ``"records"``, ``"units"`` or ``"holdings"``; None: units if the
         table sums a value and knows its units, else records.
     range
-        Protection level of sums in percent of X, above 0.
+        Protection level of sums in percent of X, from 1 upwards.
     level
         Protection level of counts, ≥ 1; None: 1. Confidential. With 1, an attacker may be left
         with three values of which the true one is in the middle.

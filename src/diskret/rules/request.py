@@ -32,14 +32,14 @@ class Request(Joinable):
     Parameters
     ----------
     share
-        Percentage above 0 and at most 100 for requests at the first level. Confidential.
+        Percentage from 1 to 100 for requests at the first level. Confidential.
     second
         The same for requests at the second level; None: `share`.
     minimum
         Number of contributors from which on a request by a smaller one counts for nothing;
         0: never does.
     range
-        Protection level in percent of X, above 0.
+        Protection level in percent of X, from 1 upwards.
 
     Raises
     ------

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from pathlib import Path
 
+from diskret.disk import flush, new_file
 from diskret.errors import InputError, VerificationError
 from diskret.io.from_json import check_form, parse_json
 from diskret.keys import SecretKeys
@@ -34,19 +35,13 @@ def write(folder: Path, after: Place, entries: Sequence[Logged]) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         beside.unlink(missing_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        with os.fdopen(os.open(beside, flags, 0o600), "w", encoding="utf-8", newline="") as file:
+        with os.fdopen(new_file(beside), "w", encoding="utf-8", newline="") as file:
             file.write(json.dumps(head) + "\n")
             file.writelines(f"{json.dumps(astuple(one), ensure_ascii=False)}\n" for one in entries)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
-        if os.name == "posix":  # only POSIX can flush a folder
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        flush(folder)
     except OSError as error:
         raise InputError(
             f"the archive {path} cannot be written ({error.strerror}); nothing was moved into it"

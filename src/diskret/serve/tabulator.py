@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from diskret.engines.engine import Engine
 from diskret.engines.spark import SparkEngine, session
 from diskret.errors import DiskretError, InputError
 from diskret.io import Source, source
+from diskret.io.same_records import same_records
 from diskret.keys import SecretKeys
 from diskret.protect.tabulate import engine_of
 from diskret.publish.store.connection import Busy, Full
@@ -58,7 +60,8 @@ class Tabulator:
     Raises
     ------
     InputError
-        Two data sets of one name; or cells are to be hidden, and there is no ledger.
+        Two data sets of one name, or of the same records; or cells are to be hidden, and there is
+        no ledger.
 
     Examples
     --------
@@ -98,6 +101,9 @@ class Tabulator:
                 raise InputError(
                     f"tables of {one.name!r} become releases in a ledger: give releases="
                 )
+        for one, other in combinations(given, 2):
+            if same_records(one.records, other.records):
+                raise _of_one(one, other)
         self.memory = Memory(memory)
         self.allowance = Allowance(None if journal is None else journal.turn)
         self._journal = journal
@@ -144,9 +150,10 @@ class Tabulator:
         Raises
         ------
         InputError
-            A column is missing, records have no key or codes that are not registered, or there are
-            records in an impossible combination.
+            A column is missing, records have no key or codes that are not registered, there are
+            records in an impossible combination, or two data sets have the same keys.
         """
+        keyed: dict[object, DataSet] = {}
         for data in self.data.values():
             if data.noise is None:
                 for family in (
@@ -159,6 +166,10 @@ class Tabulator:
                 continue
             for name in data.variable:
                 self._read(Family(data.name, (name,), ()), data)
+            total = self._read(Family(data.name, (), ()), data)
+            mark = data.key_modulus, total.count.tobytes(), total.key_sum.tobytes()
+            if keyed.setdefault(mark, data) is not data and total.count.any():
+                raise _of_one(keyed[mark], data)
             for name, measure in data.measure.items():
                 total = self._read(Family(data.name, (), (), measure=name), data)
                 if total.summed is not None:
@@ -314,6 +325,14 @@ class Tabulator:
         if name not in self.data:
             raise InputError(f"there is no data set {name!r}")
         return self.data[name]
+
+
+def _of_one(one: DataSet, other: DataSet) -> InputError:
+    return InputError(
+        f"{one.name!r} and {other.name!r} are of the same records, but each is protected and its "
+        "tables are counted as if the other were not there: what the one hides the other would "
+        "show. Make one data set of them, with the variables and measures of both"
+    )
 
 
 def _sparse(data: DataSet, instead: tuple[Question, ...]) -> Refused:

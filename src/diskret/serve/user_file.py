@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TextIO
 
+from diskret.disk import flush, new_file, open_to_others
 from diskret.errors import InputError
+from diskret.io.encoded import utf8_text
 from diskret.jobs.schema import Section, section_of
 from diskret.jobs.toml_text import toml
 from diskret.serve.roles import ROLES, User, check_name
@@ -86,13 +87,9 @@ def read(path: Path) -> Known:
         raise InputError(
             f"there is no file of users {path}; make it with: diskret users add CONFIG.toml NAME"
         )
-    if os.name == "posix" and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if open_to_others(path):
         raise InputError(f"the file of users {path} is open to others; run: chmod 600 {path}")
-    try:
-        text = _text(path)
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; save the file of users as UTF-8") from None
-    return known_of(text, path)
+    return known_of(utf8_text(path), path)
 
 
 def known_of(text: str, path: Path) -> Known:
@@ -192,7 +189,7 @@ def appended(path: Path, said: Callable[[Known], list[str]]) -> None:
             os.fsync(file.fileno())
         os.replace(beside, target)
         moved = True
-        _flush_folder(target.parent)
+        flush(target.parent)
     finally:
         if not moved:  # what has its name from then on is somebody else's
             beside.unlink(missing_ok=True)
@@ -208,21 +205,10 @@ def ends(numbers: Iterable[str], until: date | None = None) -> list[str]:
 
 def _private(path: Path) -> TextIO:
     """A new file that only its owner may read; lines end as they are written."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    return os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", newline="")
+    return os.fdopen(new_file(path), "w", encoding="utf-8", newline="")
 
 
 def _give_to_owner(file: TextIO, target: Path) -> None:
     """What the superuser changes stays the service's own file."""
     if os.name == "posix" and os.fstat(file.fileno()).st_uid != (owner := target.stat().st_uid):
         os.fchown(file.fileno(), owner, -1)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make sure that the new name survives a power failure."""
-    if os.name == "posix":  # only POSIX can flush a folder
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,10 +79,15 @@ def outlines_of_cells(codes: Sequence[str]) -> Outlines:
     >>> outlines_of_cells(["1kmN2684E4334", "OWN3035SIZE2000mN2684000E4336000"]).squares.tolist()
     [[4334000, 2684000, 1000], [4336000, 2684000, 2000]]
     """
-    systems = {grid.crs for grid in _kinds(codes)}
+    return Outlines(system_of(_kinds(codes)), squares_of_cells(codes))
+
+
+def system_of(grids: Iterable[Grid]) -> int:
+    """EPSG number of the reference system that all grids are of."""
+    systems = {grid.crs for grid in grids}
     if len(systems) > 1:
         raise InputError(f"cells are of several reference systems: {sorted(systems)}")
-    return Outlines(systems.pop(), squares_of_cells(codes))
+    return systems.pop()
 
 
 def squares_of_cells(codes: Sequence[str]) -> NDArray[np.int64]:

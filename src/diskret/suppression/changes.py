@@ -184,16 +184,18 @@ def part_of(cells: Changeable, kept: NDArray[np.int64]) -> Part:
     )
 
 
-def checked(here: Part, proposal: NDArray[np.float64]) -> Iterator[Change]:
+def checked(
+    here: Part, proposal: NDArray[np.float64], divisor: int | None = None
+) -> Iterator[Change]:
     """The changes at or near multiples of a proposal that satisfy everything exactly.
 
-    Components are judged apart. More than one change is given where the proposal is
-    fractional; the caller stops when it has what it needs.
+    `divisor`: the multiple, if it is known. Components are judged apart. More than one change is
+    given where the proposal is fractional; the caller stops when it has what it needs.
     """
     labels = int(max(here.component.max(initial=-1), here.row_component.max(initial=-1))) + 1
     unsettled = np.zeros(labels, dtype=bool)
     unsettled[here.component[proposal != 0]] = True
-    for multiple in _multiples(here, proposal):
+    for multiple in _multiples(here, proposal) if divisor is None else (divisor,):
         if not unsettled.any():
             return
         scaled = np.rint(proposal * multiple)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.deadline import Deadline
+from diskret.parallel import meanwhile
 from diskret.suppression.blocks import Block, Blocks
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach, part, part_of
@@ -62,10 +63,15 @@ def clean_up(
     pattern of which this is a part, bool, ``(g,)``; they are not tried, and those found are added.
     Gives the smaller pattern, changes within it that show all requirements, and why the pass ended.
     """
-    pattern = _Pattern(cells, hidden, certified, changes, blocks, problem.deadline)
     needed = np.zeros(len(hidden), dtype=bool) if needed is None else needed
     candidates = np.flatnonzero(hidden & ~cells.primary & ~needed)
     candidates = candidates[np.argsort(-cells.price[candidates], kind="stable")]
+    done = 0
+
+    def tell() -> None:
+        problem.progress("publish again", done, len(candidates))
+
+    pattern = _Pattern(cells, hidden, certified, changes, blocks, problem.deadline, tell)
     work, cost = 0, pattern.cost
     for done, group in enumerate(candidates.tolist()):
         if problem.seconds() <= 0 or (until is not None and time.monotonic() > until):
@@ -93,8 +99,9 @@ class _Pattern:
         changes: list[Change],
         blocks: Blocks | None,
         deadline: Deadline,
+        tell: Callable[[], None],
     ):
-        self.cells = cells
+        self.cells, self._tell = cells, tell
         self.hidden = hidden.copy()
         self.cost = float(cells.price[hidden & ~cells.primary].sum())
         self.work = 0
@@ -176,7 +183,8 @@ class _Pattern:
         if self.work < _FEW:
             return None
         if self.narrowing is None:
-            self.narrowing = Narrowing(self.cells, self.hidden)
+            # what has to be compiled at the first use on a computer takes seconds
+            self.narrowing = meanwhile(lambda: Narrowing(self.cells, self.hidden), self._tell)
         before = self.narrowing.seen
         self.narrowing.publish(gone)
         failing = self.narrowing.first_impossible(asked)

@@ -17,6 +17,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.deadline import Deadline
+from diskret.parallel import meanwhile
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach
 from diskret.suppression.problem import Problem
@@ -28,6 +30,9 @@ from diskret.tables import Dimension
 _TRIES = ((3_000, False), (20_000, False), (20_000, True))
 #: Both ways at once; else up, down, and what is then lacking in all.
 _WAYS = (0, 1, -1, 1, -1)
+#: Seconds that cubes get, once compiled, even if all time is up: nothing but a refusal could stand
+#: for them.
+_LEAST = 10.0
 _Whole = NDArray[np.int64]
 
 
@@ -41,16 +46,32 @@ def hide_in_cubes(
 
     `hidden`, `reach`: the pattern and what it shows, ``(g,)``; both grow. `todo`: the groups, in
     this order. Gives changes that hold exactly; groups for which none was found miss their
-    requirement as before.
+    requirement as before. Raises OutOfTime: all time is up, not only that for the search, and ten
+    seconds were not enough.
     """
-    if len(problem.system.tables) != 1:
+    if problem.tied:
         return []
+
+    def tell() -> None:
+        done = len(todo) - int(np.count_nonzero(reach.missing(cells, todo)))
+        problem.progress("suppress", done, len(todo))
+
+    # what has to be compiled at the first use on a computer takes seconds
+    return meanwhile(lambda: _hidden(problem, cells, hidden, reach, todo), tell)
+
+
+def _hidden(
+    problem: Problem, cells: Changeable, hidden: NDArray[np.bool_], reach: Reach, todo: _Whole
+) -> list[Change]:
+    """See `hide_in_cubes`."""
     cubes = _Cubes(problem.system.tables[0], cells, hidden)
+    if len(todo):
+        cubes.change(int(todo[0]), 0, 1, 2, False)  # compiled before time is counted
+    last = max(problem.deadline.whole.end, Deadline.after(_LEAST).end)
     found: list[Change] = []
     for compared, totals in _TRIES:
-        for done, group in enumerate(todo.tolist()):
-            if done % 100 == 0:
-                problem.progress("suppress", done, len(todo))
+        for group in todo.tolist():
+            Deadline(last).check()
             without: set[tuple[int, int]] = set()
             for way in _WAYS:
                 if not reach.misses(cells, group):
@@ -67,7 +88,6 @@ def hide_in_cubes(
                     hidden[change.cell] = True
                     cubes.price[change.cell] = 0
                     found.append(change)
-        problem.progress("suppress", len(todo), len(todo))
         todo = todo[reach.missing(cells, todo)]
     return found
 

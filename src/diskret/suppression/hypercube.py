@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.suppression.blame import refuse_fixed
-from diskret.suppression.certify import certify, show
+from diskret.suppression.certify import show, shown_alone
 from diskret.suppression.changeable import Changeable, changeable, prices
 from diskret.suppression.greedy import safe
 from diskret.suppression.problem import Pattern, Problem
@@ -51,11 +51,18 @@ def hypercube(problem: Problem) -> Pattern:
     tables = _tables(problem)
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary, seconds=problem.seconds, waiting=problem.waiting)
+    certified = shown_alone(problem, cells)
     corners = covered(problem, cells, tables)
     hidden = cells.primary | cells.started
     hidden[cells.group[corners]] = True
-    changes = show(cells, hidden, certified.copy(), one_by_one=False, seconds=problem.seconds)
+    changes = show(
+        cells,
+        hidden,
+        certified.copy(),
+        one_by_one=False,
+        seconds=problem.seconds,
+        waiting=problem.waiting,
+    )
     return safe(problem, cells, hidden, certified, changes).pattern(problem, cells, "hypercube")
 
 
@@ -74,8 +81,9 @@ def covered(
     while changed:
         changed = False
         for done, subtable in enumerate(parts):
-            problem.progress("suppress", done, len(parts))
-            changed |= cover.protect(subtable)
+            changed |= cover.protect(
+                subtable, lambda done=done: problem.progress("suppress", done, len(parts))
+            )
         if len(tables) > 1:
             cover.tell_each_other()
     problem.progress("suppress", len(parts), len(parts))
@@ -126,8 +134,12 @@ class _Cover:
         self.up = np.zeros((roles, len(inside)))
         self.left = np.zeros((roles, len(inside)), dtype=bool)
 
-    def protect(self, subtable: Subtable) -> bool:
-        """Give all cells of a subtable that lack room in it a hypercube; whether any did."""
+    def protect(self, subtable: Subtable, tell: Callable[[], None]) -> bool:
+        """Give all cells of a subtable that lack room in it a hypercube; whether any did.
+
+        `tell`: called for each of them.
+        """
+        tell()
         cell, role = subtable.cell.ravel(), subtable.role.ravel()
         todo = np.flatnonzero(self._lacking(cell, role))
         of = cell[todo]
@@ -139,6 +151,7 @@ class _Cover:
                 continue
             if self.seconds() <= 0:
                 return False
+            tell()
             self.work.step()
             one = cell[at]
             need = Need(float(self.below[one]), float(self.above[one]), float(self.width[one]))

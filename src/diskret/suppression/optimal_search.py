@@ -337,7 +337,7 @@ class Closing:
         """Wait for the pattern that is being made, if there is one."""
         if self.pending is not None:
             (future, work), self.pending = self.pending, None
-            self._take(future.result())
+            self._take(self._aloud(future.result))
             self.problem.work.step(work.done)
 
     def _take(self, found: Safe | None) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.io import DataFile, PostgresTable
 from diskret.io.arrays import from_lists
+from diskret.io.same_records import same_records
 
 if TYPE_CHECKING:
     from diskret.engines import LeafQuestion
@@ -120,7 +120,4 @@ class Asked:
 
     def same_records(self, other: Asked) -> bool:
         """Whether both tables are of the same records, as far as this can be told."""
-        one, two = self.records, other.records
-        if isinstance(one, (list, PostgresTable, DataFile)):
-            return type(one) is type(two) and one == two
-        return one is two
+        return same_records(self.records, other.records)

@@ -12,6 +12,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from diskret.disk import new_file
 from diskret.errors import InputError
 from diskret.ledger.ledger import Ledger
 from diskret.workbench.command import Run
@@ -85,7 +86,7 @@ def beside(draft: Mapping[str, Any], ledger: Path) -> Draft:
 
 def _copied(ledger: Path, room: Path) -> Path:
     place = room / "ledger.db"
-    os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    os.close(new_file(place))
     with closing(sqlite3.connect(ledger)) as source, closing(sqlite3.connect(place)) as copy:
         source.backup(copy)
     return place

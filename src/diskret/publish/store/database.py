@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-import stat
 import threading
 import weakref
 from collections.abc import Callable, Generator
@@ -13,6 +12,7 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from diskret.disk import open_to_others
 from diskret.engines.postgres_connection import Login, driver_errors, login, message
 from diskret.errors import DiskretError, InputError
 from diskret.io import PostgresTable
@@ -95,8 +95,7 @@ def check_private(database: Database) -> None:
     if database.file is None:
         return
     created(lock_file(database.file))
-    mode = database.file.stat().st_mode
-    if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if open_to_others(database.file):
         raise InputError(
             f"the ledger {database.name} can be read by others; run: chmod 600 {database.name}"
         )

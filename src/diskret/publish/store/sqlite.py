@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
+from diskret.disk import new_file
 from diskret.errors import InputError
 from diskret.publish.store.connection import busy
 
@@ -62,7 +63,7 @@ def lock_file(file: Path) -> Path:
 def created(path: Path) -> bool:
     """Create an empty file that its owner alone may read; False: it was there."""
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(new_file(path))
     except FileExistsError:
         return False
     except OSError as error:
