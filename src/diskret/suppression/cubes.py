@@ -30,7 +30,8 @@ from diskret.tables import Dimension
 _TRIES = ((3_000, False), (20_000, False), (20_000, True))
 #: Both ways at once; else up, down, and what is then lacking in all.
 _WAYS = (0, 1, -1, 1, -1)
-#: Seconds that cubes get even if all time is up: nothing but a refusal could stand for them.
+#: Seconds that cubes get, once compiled, even if all time is up: nothing but a refusal could stand
+#: for them.
 _LEAST = 10.0
 _Whole = NDArray[np.int64]
 
@@ -64,6 +65,8 @@ def _hidden(
 ) -> list[Change]:
     """See `hide_in_cubes`."""
     cubes = _Cubes(problem.system.tables[0], cells, hidden)
+    if len(todo):
+        cubes.change(int(todo[0]), 0, 1, 2, False)  # compiled before time is counted
     last = max(problem.deadline.whole.end, Deadline.after(_LEAST).end)
     found: list[Change] = []
     for compared, totals in _TRIES:
