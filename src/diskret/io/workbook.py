@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from datetime import date, datetime, time
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -62,25 +63,40 @@ def read_workbook(said: DataFile) -> pa.Table:
     return pa.table(columns, names=list(names))
 
 
-def _opened(said: DataFile) -> Any:
+def filled_sheets(file: Path) -> list[str]:
+    """The titles of sheets in which something stands, be it a formula that was never computed."""
+    book = _opened(file, formulas=True)
+    try:
+        return [
+            sheet.title
+            for sheet in book.worksheets
+            if any(any(cell is not None for cell in row) for row in sheet.values)
+        ]
+    except Exception as error:  # sheets are read when they are asked for
+        raise _unreadable(file, error) from error
+    finally:
+        book.close()
+
+
+def _opened(file: Path, formulas: bool = False) -> Any:
     try:
         from openpyxl import load_workbook
     except ImportError as error:
         raise InputError(
-            f"{said.file}: workbooks need openpyxl, which is not installed; install it with "
+            f"{file}: workbooks need openpyxl, which is not installed; install it with "
             "pip install 'diskret[excel]'"
         ) from error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions, which are not looked at
-            return load_workbook(said.file, read_only=True, data_only=True)
+            return load_workbook(file, read_only=True, data_only=not formulas)
     except Exception as error:  # damaged files raise errors of a dozen kinds
-        raise _unreadable(said, error) from error
+        raise _unreadable(file, error) from error
 
 
-def _unreadable(said: DataFile, error: Exception) -> InputError:
+def _unreadable(file: Path, error: Exception) -> InputError:
     return InputError(
-        f"{said.file}: cannot be read as a workbook; save it as .xlsx without a password "
+        f"{file}: cannot be read as a workbook; save it as .xlsx without a password "
         f"({type(error).__name__})"
     )
 
@@ -89,7 +105,7 @@ def _rows(said: DataFile) -> tuple[str, list[tuple[Any, ...]]]:
     """What messages begin with, and all rows of the sheet from the first one on."""
     title, _ = sheets(said)
     where = f"{said.file}, sheet {title!r}"
-    book = _opened(said)
+    book = _opened(said.file)
     try:
         sheet = book[title]
         sheet.reset_dimensions()  # what files say of their size is often wrong
@@ -104,15 +120,15 @@ def _rows(said: DataFile) -> tuple[str, list[tuple[Any, ...]]]:
         return where, list(sheet.iter_rows(values_only=True))
     except InputError:
         raise
-    except Exception as error:  # as above: sheets are read when they are asked for
-        raise _unreadable(said, error) from error
+    except Exception as error:  # as above
+        raise _unreadable(said.file, error) from error
     finally:
         book.close()
 
 
 def sheets(said: DataFile) -> tuple[str, list[str]]:
     """The sheet that is read, and the others."""
-    book = _opened(said)
+    book = _opened(said.file)
     try:
         shown = {sheet.title: sheet.sheet_state == "visible" for sheet in book.worksheets}
     finally:

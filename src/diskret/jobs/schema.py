@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from diskret.errors import JobError
 from diskret.io import key_lines
+from diskret.io.encoded import utf8_text
 from diskret.parameters import (
     REQUIRED,
     Choice,
@@ -257,13 +258,7 @@ def open_job(path: Path) -> Section:
             f"there is no job file {path.name} in {path.parent.resolve()}; the option --template "
             "prints one to start from"
         )
-    try:
-        # Editors on Windows put a byte order mark first, which is not TOML.
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = path.read_bytes().count(b"\n", 0, error.start) + 1
-        raise JobError(f"{path}, line {line}: not UTF-8; save the job file as UTF-8") from error
-    return section_of(text, path)
+    return section_of(utf8_text(path, JobError), path)
 
 
 def section_of(text: str, path: Path) -> Section:

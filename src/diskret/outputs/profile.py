@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from diskret.errors import InputError
+from diskret.io.encoded import utf8_text
 from diskret.io.key_lines import key_lines
 from diskret.parameters import Declared, Percentage, Share, Whole, parameters
 from diskret.texts import LANGUAGES
@@ -225,11 +226,7 @@ class Profile(Declared):
                 f"there is no profile {str(profile)!r}: name a TOML file, or one of "
                 f"{', '.join(map(repr, BUNDLED))}"
             )
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: not UTF-8; save the profile as UTF-8") from error
-        return _read(str(path), text)
+        return _read(str(path), utf8_text(path))
 
     @property
     def own_share(self) -> float:
