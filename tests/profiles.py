@@ -21,8 +21,12 @@ for name, most in _EXAMPLES.items():
 
 
 def scaled(count: int) -> int:
-    """As many cases as this profile tries of a test that names `count`, at least four if named."""
-    return max(count * settings().max_examples // _NAMED, min(count, 4))
+    """As many cases as this profile tries of a test that names `count`, though never too few.
+
+    At least a quarter of what a test has that names nothing: two in quick runs, five in others.
+    """
+    usual = settings().max_examples
+    return max(count * usual // _NAMED, min(count, usual // 4))
 
 
 def examples(count: int, **others) -> settings:
