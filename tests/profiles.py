@@ -5,6 +5,10 @@
 examples: they show that nothing known broke. What is not known is looked for by the last one.
 """
 
+from collections.abc import Container, Iterable
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 #: What plain pytest runs.
@@ -32,3 +36,8 @@ def scaled(count: int) -> int:
 def examples(count: int, **others) -> settings:
     """Settings of a property test that names so many examples."""
     return settings(max_examples=scaled(count), **others)
+
+
+def some_quick(cases: Iterable[Any], quick: Container[Any]) -> list[Any]:
+    """Parameters of a test, of which all but a few are `long`: they show the same again."""
+    return [one if one in quick else pytest.param(one, marks=pytest.mark.long) for one in cases]
