@@ -131,12 +131,12 @@ def count_cpu_seconds() -> None:
     clock, run = time.monotonic, highspy.Highs.run
     begin = clock(), time.process_time()
 
-    def run_longer(solver: Any) -> Any:
+    def run_longer(self: Any) -> Any:
         busy = (clock() - begin[0]) / max(time.process_time() - begin[1], 0.1)
-        limit, done = solver.getOptionValue("time_limit")[1], solver.getRunTime()
+        limit, done = self.getOptionValue("time_limit")[1], self.getRunTime()
         if np.isfinite(limit):
-            solver.setOptionValue("time_limit", done + (limit - done) * max(busy, 1.0))
-        return run(solver)
+            self.setOptionValue("time_limit", done + (limit - done) * max(busy, 1.0))
+        return run(self)
 
     highspy.Highs.run = run_longer
     time.monotonic = time.process_time

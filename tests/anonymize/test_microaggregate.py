@@ -190,7 +190,7 @@ def test_readers_are_told_that_values_are_averages():
         ({"variables": ["branch"]}, "not numbers"),
         ({"variables": ["sales", "sales"]}, "named twice"),
         ({"variables": []}, "no variable is named"),
-        ({"strata": "sales"}, "cannot change and divide"),
+        ({"strata": "sales"}, "cannot be used here and divide"),
         ({"strata": ["branch", "grade"], "k": 20}, r"12 of 12 strata have fewer than 20 records"),
         ({"variables": ["turnover"]}, "turnover"),
     ],

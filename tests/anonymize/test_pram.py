@@ -236,7 +236,7 @@ def test_whole_numbers_logical_values_and_categories_keep_their_type():
         (["job", "job"], {}, "column 'job' twice"),
         ([], {}, "names no column"),
         ("nace", {}, "no column 'nace'"),
-        ("job", {"strata": "job"}, "cannot change and divide"),
+        ("job", {"strata": "job"}, "cannot be used here and divide"),
         ("job", {"seed": -1}, "seed= must be a whole number"),
         ("job", {"stay": 2}, "stay= must be a number from 0 to 1"),
         ("job", {"exact": True, "invariant": False}, "exact=True"),

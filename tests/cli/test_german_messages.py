@@ -68,6 +68,7 @@ ELSEWHERE = {
     "publish/verify/changed.py: str(error)": _INNER,
     "publish/verify/folder.py: str(error)": _INNER,
     "plan/publication.py: str(error)": _INNER,
+    "plan/rows.py: str(error)": _INNER,
     "remote/figures.py: f'{asked.name}: {wrong}'": _INNER,
     "remote/allowance.py: refused": _INNER,
     "remote/allowance.py: why": "one of the messages of _refusal",

@@ -120,6 +120,25 @@ def test_a_limit_that_is_over_at_once_still_gives_a_proven_result(
     assert not unmet(result.proof.examination, claims).any()
 
 
+def test_the_search_gets_half_of_the_time_and_more_where_nothing_stands_for_it(clock: Clock):
+    """The clock stands still."""
+    shares: list[float] = []
+
+    def noted(problem):
+        shares.append(problem.deadline.seconds() / problem.deadline.whole.seconds())
+        return sequential(problem)
+
+    columns = {
+        "a": ["a0", "a0", "a1"] * 9,
+        "b": ["b0", "b1", "b2"] * 9,
+        "c": ["c0", "c1", "c2"] * 9,
+    }
+    one, other = (dk.tabulate(pa.table(columns), by=dict.fromkeys(names)) for names in ("ab", "ac"))
+    dk.suppress(one, RULE, method=noted, time_limit=100)
+    dk.suppress([one, other], RULE, method=noted, time_limit=100)
+    assert shares == pytest.approx([0.5, 0.7])
+
+
 # ── what is only told gives way ─────────────────────────────────────────────────────
 
 

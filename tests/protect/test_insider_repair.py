@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from suppression_problems import flat, problem_of, with_totals
 
+from diskret.attack import Proposals
 from diskret.attack.shortest import Shortest
 from diskret.protect.insider_repair import Repair, Wanted
 
@@ -56,6 +58,18 @@ def test_what_is_hidden_for_one_serves_others_without_a_programme(asked):
         assert repair.hide(want, *bounds_of(repair))
     assert len(asked) == programmes
     assert np.array_equal(repair.hidden, hidden)
+
+
+def test_the_attack_is_told_the_moves_of_all_that_is_hidden_now():
+    repair = repair_of()
+    assert repair.with_moves(None) is None
+    assert repair.hide(wanted(0, 1, 4), *bounds_of(repair))
+    before = sparse.csr_array((1, 25), dtype=np.int64)
+    told = repair.with_moves(Proposals(before, np.ones(1, dtype=np.int64)))
+    assert told is not None and told.difference.shape == (2, 25)
+    step = told.difference.toarray()[1]
+    assert step[6] == 4 and np.array_equal(step != 0, repair.hidden)
+    assert not (repair.problem.system.equations @ step).any()
 
 
 def test_who_rules_a_move_out_gets_another_one(asked):

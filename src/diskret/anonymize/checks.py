@@ -18,7 +18,7 @@ from diskret.anonymize.households import telling
 from diskret.anonymize.levels import Preset
 from diskret.anonymize.risk import summary_of
 from diskret.io import Coded
-from diskret.io.categories import is_text
+from diskret.io.kinds import is_text
 from diskret.microdata.modelled_risk import modelled
 from diskret.risk import Keys, frequencies
 from diskret.risk.summary import RiskSummary

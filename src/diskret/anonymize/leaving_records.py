@@ -17,6 +17,7 @@ from diskret.anonymize.households import Told
 from diskret.errors import InputError
 from diskret.io import Coded
 from diskret.io.columns import content, once, some
+from diskret.io.kinds import is_number, is_text
 from diskret.keys import SecretKeys
 
 if TYPE_CHECKING:
@@ -129,10 +130,9 @@ def leaving(md: Microdata, names: Sequence[str]) -> pa.Table:
 
 def _plain(type_: pa.DataType) -> bool:
     types = pa.types
-    number = types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_)
-    text = types.is_string(type_) or types.is_large_string(type_)
+    number = is_number(type_) or types.is_decimal(type_)
     when = types.is_date(type_) or types.is_timestamp(type_) or types.is_time(type_)
-    return number or text or when or types.is_boolean(type_)
+    return number or is_text(type_) or when or types.is_boolean(type_)
 
 
 def canonical(table: pa.Table) -> NDArray[np.intp]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.anonymize.missing_codes import as_numbers, in_its_order, with_codes
+from diskret.anonymize.variables import check_divide
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded
@@ -152,12 +153,7 @@ def microaggregate(
     options = _options(method, how, {"gamma": gamma, "clusters": clusters, "transform": transform})
     _check(method, how, seed, named)
     divided = md.roles.strata if strata is None else tuple(strata)
-    both = [name for name in named if name in divided]
-    if both:
-        raise InputError(
-            f"{some('column', both)} cannot change and divide the records into strata at the "
-            "same time; name other strata="
-        )
+    check_divide(divided, named)
     codes = [md.coded(name) for name in divided]
     _check_strata(codes, md.n, k)
     weight = md.weights() if weights else None

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import Source
-from diskret.io.categories import Coded, coded, in_order, is_text
+from diskret.io.categories import Coded, coded, in_order
 from diskret.io.columns import numbers
+from diskret.io.kinds import is_number, is_text
 from diskret.microdata.categories import texts
 from diskret.texts.numbers import Count
 
@@ -214,8 +215,3 @@ def _castable(values: pa.ChunkedArray) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds numbers."""
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind)

@@ -15,11 +15,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.anonymize.missing_codes import in_its_order, with_codes
-from diskret.anonymize.variables import chosen
+from diskret.anonymize.variables import check_divide, chosen
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
-from diskret.io.columns import some
 from diskret.microdata import TransitionMatrix, TransitionRisk
 from diskret.microdata.pram import Design, decoded, drawn, stratified
 from diskret.microdata.pram_estimates import combined
@@ -263,12 +262,7 @@ def _strata(
     if strata is None:
         strata = md.roles.strata
     divided = (strata,) if isinstance(strata, str) else tuple(strata)
-    both = [name for names in parts for name in names if name in divided]
-    if both:
-        raise InputError(
-            f"{some('column', both)} cannot change and divide the records into strata at the "
-            "same time; name other strata="
-        )
+    check_divide(divided, (name for names in parts for name in names))
     return divided, [md.coded(name) for name in divided]
 
 

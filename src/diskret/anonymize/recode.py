@@ -17,6 +17,7 @@ from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io.categories import coded, recoded_order
 from diskret.io.columns import some
+from diskret.io.kinds import is_text
 from diskret.microdata.categories import Period, grouped, raised, shortened, texts
 from diskret.microdata.numbers import (
     Classes,
@@ -268,7 +269,7 @@ def _orders(
 ) -> dict[str, tuple[Any, ...] | None]:
     """The order of the new values: that of those they came from. Numbers have their own."""
     declared = md.roles.orders.get(variable)
-    text = pa.types.is_string(made.type) or pa.types.is_large_string(made.type)
+    text = is_text(made.type)
     if declared is None and (way == "hierarchy" or not text):  # codes of a tree stand in no order
         return {}
     if missing is not None:

@@ -176,6 +176,12 @@ def _check(
         )
 
 
+def _no_range(name: str, asked: Any) -> InputError:
+    return InputError(
+        f"ranges= of {name!r} must be a list of categories or {{'from': …, 'to': …}}, not {asked!r}"
+    )
+
+
 def _allowed(md: Microdata, ranges: Mapping[str, Any]) -> tuple[NDArray[np.bool_], dict[str, int]]:
     """The records that `ranges` let take part, and how many each of them excludes."""
     allowed = np.ones(md.n, dtype=bool)
@@ -183,17 +189,11 @@ def _allowed(md: Microdata, ranges: Mapping[str, Any]) -> tuple[NDArray[np.bool_
     for name, asked in ranges.items():
         if isinstance(asked, Mapping):
             if not asked or set(asked) - {"from", "to"}:
-                raise InputError(
-                    f"ranges= of {name!r} must be a list of categories or {{'from': …, 'to': …}}, "
-                    f"not {asked!r}"
-                )
+                raise _no_range(name, asked)
             number = md.numbers([name])[:, 0]
             inside = (number >= asked.get("from", -np.inf)) & (number <= asked.get("to", np.inf))
         elif isinstance(asked, str) or not isinstance(asked, Iterable):
-            raise InputError(
-                f"ranges= of {name!r} must be a list of categories or {{'from': …, 'to': …}}, not "
-                f"{asked!r}"
-            )
+            raise _no_range(name, asked)
         else:
             column = md.coded(name)
             named = set(texts(pa.array(list(asked))))

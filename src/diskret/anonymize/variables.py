@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Iterable, Sequence
+from collections.abc import Collection, Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -72,12 +72,7 @@ def chosen(md: Microdata, variables: Iterable[str] | None) -> tuple[str, ...]:
 def divided(md: Microdata, strata: Iterable[str] | None, used: Iterable[str]) -> Strata:
     """The strata of the microdata, or others; `used` are variables that cannot divide them."""
     names = md.roles.strata if strata is None else tuple(strata)
-    both = [name for name in used if name in names]
-    if both:
-        raise InputError(
-            f"{some('column', both)} cannot be used here and divide the records into strata at "
-            "the same time; name other strata="
-        )
+    check_divide(names, used)
     if not names:
         return Strata((), np.zeros(md.n, dtype=np.intp), ((),))
     columns = [md.coded(name) for name in names]
@@ -88,6 +83,16 @@ def divided(md: Microdata, strata: Iterable[str] | None, used: Iterable[str]) ->
         for row in found.codes.tolist()
     )
     return Strata(names, found.of, values)
+
+
+def check_divide(strata: Collection[str], used: Iterable[str]) -> None:
+    """Refuse variables that are used and divide the records as well."""
+    both = [name for name in used if name in strata]
+    if both:
+        raise InputError(
+            f"{some('column', both)} cannot be used here and divide the records into strata at "
+            "the same time; name other strata="
+        )
 
 
 def chance(md: Microdata, verb: str, seed: int, of: Iterable[str]) -> np.random.Generator:

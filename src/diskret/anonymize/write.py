@@ -16,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.anonymize.data import Microdata
-from diskret.anonymize.missing_codes import codes_there, is_number, missing, valued
+from diskret.anonymize.missing_codes import codes_there, missing, valued
 from diskret.anonymize.risk import summary_of
 from diskret.anonymize.verb import VERBS
 from diskret.attack.microdata.said import why_missing
 from diskret.errors import InputError
 from diskret.io import to_arrow
+from diskret.io.kinds import is_number
 from diskret.keys import SecretKeys
 from diskret.publish.contract import Look, Records, Release, software
 from diskret.publish.formats.data_files import write_columns_parquet

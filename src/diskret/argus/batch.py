@@ -173,21 +173,20 @@ class _Reader:
             )
         self.opened.append((kind, self.file(text), None))
 
-    def metadata(self, text: str) -> None:
+    def behind_the_data(self) -> None:
         if not self.opened:
             raise JobError(
                 f"{self.place}: stands before the data; put <OPENMICRODATA> or <OPENTABLEDATA> "
                 "above it"
             )
+
+    def metadata(self, text: str) -> None:
+        self.behind_the_data()
         kind, file, _ = self.opened[-1]
         self.opened[-1] = (kind, file, self.file(text))
 
     def specify(self, text: str) -> None:
-        if not self.opened:
-            raise JobError(
-                f"{self.place}: stands before the data; put <OPENMICRODATA> or <OPENTABLEDATA> "
-                "above it"
-            )
+        self.behind_the_data()
         parts = [part.strip() for part in text.split("|")]
         by = tuple((quoted or word).strip() for quoted, word in _NAME.findall(parts[0]))
         if not by or len(parts) < 2 or not all(by):

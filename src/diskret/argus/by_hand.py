@@ -200,21 +200,6 @@ def _taken_over(
     return Apriori(entries, _HARDLY)
 
 
-def kept_hidden(table: Table, hidden: NDArray[np.bool_], job: Path) -> Rule:
-    """Cells that stay hidden as another step left them; nobody may know them to the unit."""
-    columns: dict[str, pa.Array] = {}
-    places = np.nonzero(hidden)
-    for dimension, at in zip(table.dimensions, places, strict=True):
-        codes = pa.array(dimension.hierarchy.codes, pa.string())
-        columns[dimension.name] = codes.take(pa.array(at))
-    number = len(places[0])
-    columns["status"] = pa.array(["unsafe"] * number, pa.string())
-    unit = pa.array([10.0**-table.measure.decimals] * number, pa.float64())
-    columns |= {"lower": unit, "upper": unit}
-    columns |= _answers(job, number, "hidden to protect others")
-    return Apriori(pa.table(columns), _HARDLY)
-
-
 def _known(fields: Sequence[str], trees: Sequence[Hierarchy]) -> bool:
     """Whether the table has all codes of a line; an empty one stands for the total."""
     pairs = zip(fields, trees, strict=False)

@@ -153,8 +153,7 @@ def run(
     """
     job = Path(path)
     batch = read_batch(job)
-    folders = Folders(job.resolve().parent, None if data is None else Path(data).resolve())
-    folders.used.add(job.resolve())
+    folders = Folders.of(job, data)
     plans = [planned(part, folders) for part in batch.parts if part.data]
     log = _side_files(batch, folders, logbook)
     for part, _ in plans:

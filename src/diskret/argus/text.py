@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path, PureWindowsPath
 
 from diskret.errors import DiskretError, JobError, ProtectionError
@@ -89,6 +90,13 @@ class Folders:
     job: Path
     data: Path | None = None
     used: set[Path] = field(default_factory=set[Path], compare=False)
+
+    @staticmethod
+    def of(job: Path, data: str | PathLike[str] | None) -> Folders:
+        """Those of a job file, which is one of the files that were used."""
+        found = Folders(job.resolve().parent, None if data is None else Path(data).resolve())
+        found.used.add(job.resolve())
+        return found
 
     def find(self, name: str, place: Place) -> Path:
         """The file that a job means, whatever the case of its name.

@@ -145,6 +145,7 @@ class PieceMoves:
         self._of_claim = sparse.csc_array(member)
         self.best = np.zeros(member.shape[0])
         self.moves: list[Move] = []
+        self._given = self._far([])
         self.spare = set[int]()
         self._moving: defaultdict[int, list[int]] = defaultdict(list)
         # how far each move that was added takes claims
@@ -152,12 +153,12 @@ class PieceMoves:
         self._share: dict[int, tuple[NDArray[np.float64], NDArray[np.int64]]] = {}
 
     def add_given(self, moves: Sequence[Move]) -> None:
-        """Keep moves of tables at hand, as far as their steps are small enough."""
+        """Keep moves of tables at hand, before others, as far as steps are small enough."""
         moves = [move for move in moves if np.abs(move.step).max() < LARGEST]
-        far = self._far(moves)
+        far = self._given = self._far(moves)
         row = np.repeat(np.arange(far.shape[0]), np.diff(far.indptr))
         np.maximum.at(self.best, row, far.data)
-        self.moves += moves
+        self.moves = moves
 
     def add(self, move: Move) -> int:
         """Keep a move; its number."""
@@ -193,7 +194,9 @@ class PieceMoves:
         row, column = np.divmod(there, names)
         start = np.searchsorted(row, np.arange(steps.shape[0] + 1))
         shape = steps.shape[0], len(self._contributors.names)
-        return Reached(self._far(self.moves), sparse.csr_array((share, column, start), shape=shape))
+        far = [self._given, self._far(self.moves[self._given.shape[1] :])]
+        together = sparse.csr_array(sparse.hstack(far, format="csr"))
+        return Reached(together, sparse.csr_array((share, column, start), shape=shape))
 
     def _far(self, moves: Sequence[Move]) -> sparse.csr_array:
         """How far moves take claims, ``(claims, moves)``."""

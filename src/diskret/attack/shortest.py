@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack.exact import LIMIT
+from diskret.attack.exact import LIMIT, UNKNOWN
+from diskret.attack.reduction import reduce
 from diskret.attack.solver import OutOfWork, Status, run_in_time, solver_of
 from diskret.deadline import NEVER, Deadline
 
@@ -21,6 +22,8 @@ _MULTIPLES = range(1, 61)
 LARGEST = 2.0**46
 #: There is no move.
 _NONE = (Status.kInfeasible, Status.kUnboundedOrInfeasible)
+#: Cells that move by less do not move: the solver's tolerance.
+_STILL = 1e-5
 #: Weights below this are none.
 _ZERO = 1e-9
 
@@ -43,6 +46,8 @@ class Shortest:
 
     What rises and what falls are variables of their own that begin at 0. So the unchanged table
     is a basis at which only the wanted move is missing, and few pivots lead to the shortest one.
+    Cells that equations of two tie to each other are one group there, which has the least room
+    that any of them has.
 
     matrix: equations ``matrix @ move = 0`` with entries 1 and −1, ``(m, n)``.
     price: what it costs to move each cell by one unit, above 0, ``(n,)``; by default 1.
@@ -57,9 +62,18 @@ class Shortest:
     ):
         self._deadline = deadline
         self.matrix = matrix
-        self._rows, self._n = matrix.shape
-        self._by_cell = sparse.csr_array(matrix.T)
-        halves = sparse.hstack([matrix, -matrix], format="csc")
+        n, endless = matrix.shape[1], np.full(matrix.shape[1], UNKNOWN)
+        nothing = np.zeros(matrix.shape[0], dtype=np.int64)
+        tied = reduce(matrix.astype(np.int64), nothing, -endless, endless)
+        self._rows, self._n = tied.matrix.shape
+        self._by_group = sparse.csr_array(tied.matrix.T)
+        # cells by their groups, and which way each goes with its own; others never move
+        link = sparse.csc_array(tied.link)
+        self._cell, self._first, self._way = link.indices, link.indptr[:-1], link.data
+        self._group, self._sign = np.full(n, -1), np.zeros(n, dtype=np.int64)
+        self._group[self._cell] = np.repeat(np.arange(self._n), np.diff(link.indptr))
+        self._sign[self._cell] = self._way
+        halves = sparse.hstack([tied.matrix, -tied.matrix], format="csc")
         halves.sort_indices()
         self._solver = solver_of(halves, 1.0, presolve="off", solver="simplex")
         #: Weights of all cells' moves whose sum is how far those move that could not be moved far
@@ -68,12 +82,11 @@ class Shortest:
         self._asked, self._same = b"", False
         # as the solver has them: only what changes from question to question is told
         self._room, self._price = np.zeros(2 * self._n), np.ones(2 * self._n)
-        if price is not None:
-            self.charge(price)
+        self.charge(np.ones(n) if price is None else price)
 
     def charge(self, price: NDArray[np.float64]) -> None:
         """Set what it costs to move each cell by one unit, above 0, ``(n,)``."""
-        price = np.append(price, price)
+        price = np.tile(self._of_groups(np.add, price[self._cell]), 2)
         other = np.flatnonzero(price != self._price)
         self._solver.changeColsCost(len(other), other.astype(np.int32), price[other])
         self._price, self._same = price, self._same and not len(other)
@@ -99,7 +112,10 @@ class Shortest:
         unit = 2.0 ** np.floor(np.log2(need))
         signs = np.broadcast_to(side, cells.shape)
         self._ask(cells, signs.astype(np.float64))
-        room = np.minimum(np.concatenate((up, down)) / unit, _FAR)
+        along, rise, fall = self._way > 0, up[self._cell], down[self._cell]
+        most = np.where(along, rise, fall), np.where(along, fall, rise)
+        room = np.concatenate([self._of_groups(np.minimum, of) for of in most])
+        room = np.minimum(room / unit, _FAR)
         solver = self._solver
         other = np.flatnonzero(room != self._room)
         solver.changeColsBounds(
@@ -116,11 +132,12 @@ class Shortest:
             status = self._run()
         self._same = True
         none = status in _NONE
-        self.weights = self._reason(cells, signs) if none else None
+        self.weights = self._reason(down, up) if none else None
         value = np.array(solver.getSolution().col_value)
         if status != Status.kOptimal:
             return None, none
-        moved = (value[: self._n] - value[self._n :]) * unit
+        of_groups = value[: self._n] - value[self._n :]
+        moved = np.append(of_groups, 0)[self._group] * self._sign * unit
         return self._exact(moved, cells, signs, need, down, up), False
 
     def _run(self) -> Status:
@@ -140,20 +157,36 @@ class Shortest:
         if self._asked:
             self._solver.deleteRows(1, np.array([self._rows], dtype=np.int32))
         self._asked, self._same = asked, False
-        at = np.concatenate((cells, cells + self._n)).astype(np.int32)
-        self._solver.addRow(0.0, np.inf, len(at), at, np.append(signs, -signs))
+        group = self._group[cells]
+        moving = group >= 0
+        share = (signs * self._sign[cells])[moving]
+        self._wanted = np.bincount(group[moving], share, minlength=self._n)
+        there = np.flatnonzero(self._wanted)
+        at = np.concatenate((there, there + self._n)).astype(np.int32)
+        share = self._wanted[there]
+        self._solver.addRow(0.0, np.inf, len(at), at, np.append(share, -share))
+
+    def _of_groups(self, of: np.ufunc, value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the cells of each group have together, told in the order of `_cell`."""
+        return of.reduceat(value, self._first) if len(value) else value
 
     def _reason(
-        self, cells: NDArray[np.int64], signs: NDArray[np.int64]
+        self, down: NDArray[np.float64], up: NDArray[np.float64]
     ) -> NDArray[np.float64] | None:
         """What the cells' moves add up to so that it is what was wanted of some, in all moves."""
         _, there, ray = self._solver.getDualRay()
         if not there or abs(ray[-1]) <= _ZERO * np.abs(ray).max():
             return None
-        weights = self._by_cell @ (np.array(ray[:-1]) / ray[-1])
-        weights[cells] += signs
+        weights = self._by_group @ (np.array(ray[:-1]) / ray[-1]) + self._wanted
         weights[np.abs(weights) <= _ZERO] = 0
-        return weights
+        # of each group the cell tells why that has the least room
+        group = self._group[self._cell]
+        own = weights[group] * self._way
+        room = np.where(own > 0, up[self._cell], down[self._cell])
+        least = np.lexsort((room, group))[self._first]
+        of_cells = np.zeros(len(self._group))
+        of_cells[self._cell[least]] = own[least]
+        return of_cells
 
     def _exact(
         self,
@@ -165,14 +198,17 @@ class Shortest:
         up: NDArray[np.float64],
     ) -> Move | None:
         """The same in fractions, if these keep everything and still go far enough."""
+        at = np.flatnonzero(np.abs(moved) > _STILL)
+        moved, down, up = moved[at], down[at], up[at]
         for unit in _MULTIPLES:
             scaled = np.rint(moved * unit)
             if np.abs(scaled).max(initial=0) > LARGEST:
                 return None
-            if np.abs(moved * unit - scaled).max() > 1e-3:
+            if np.abs(moved * unit - scaled).max(initial=0) > 1e-3:
                 continue
-            step = scaled.astype(np.int64)
             inside = (scaled <= up * unit) & (-scaled <= down * unit)
+            step = np.zeros(len(self._group), dtype=np.int64)
+            step[at] = scaled
             far = int(step[cells] @ signs) >= need * unit
             if inside.all() and far and not (self.matrix @ step).any():
                 cell = np.flatnonzero(step)

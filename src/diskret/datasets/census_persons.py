@@ -79,7 +79,7 @@ def answers(
     sex = rng.integers(0, 2, len(of), dtype=np.int16)
     sex = np.where(partner, 1 - sex[begin], sex)
     decade = age // 10
-    marital = _marital(rng, made.kind, of, age, sex, child, partner)
+    marital = _marital(rng, made.kind, of, age, sex, child)
 
     land = country(1)
     share = varied(land, [row[2] for row in NATIONALITIES], areas, 0.6)
@@ -178,7 +178,6 @@ def _marital(
     age: Codes,
     sex: Codes,
     child: NDArray[np.bool_],
-    partner: NDArray[np.bool_],
 ) -> Codes:
     """Couples are married both or neither; the old are widowed more often."""
     single, widowed, divorced = 0, 2, 3

@@ -27,12 +27,16 @@ class Built(NamedTuple):
 
 def flat(codes: Iterable[object], total: str = "Total") -> Built:
     """Put all codes directly below one total, sorted as plain text."""
-    if isinstance(codes, str):
-        raise HierarchyError(f"codes must be a list of codes, not the one text {codes!r}")
-    below = sorted(set(as_codes(codes, "codes")))
+    below = sorted(_given(codes))
     parent = np.zeros(len(below) + 1, dtype=np.int32)
     parent[0] = -1
     return Built((total_code(total, below), *below), parent)
+
+
+def _given(codes: Iterable[object]) -> set[str]:
+    if isinstance(codes, str):
+        raise HierarchyError(f"codes must be a list of codes, not the one text {codes!r}")
+    return set(as_codes(codes, "codes"))
 
 
 def from_parents(frame: Any, total: str = "Total") -> Built:
@@ -278,10 +282,8 @@ def _by_code(
 
 def from_prefix(codes: Iterable[object], widths: Sequence[int], total: str = "Total") -> Built:
     """Make a tree from codes and the number of characters that each level adds."""
-    if isinstance(codes, str):
-        raise HierarchyError(f"codes must be a list of codes, not the one text {codes!r}")
     ends = _ends(widths)
-    given = set(as_codes(codes, "codes"))
+    given = _given(codes)
     _check_lengths(given, ends)
     # as text a code stands right before all codes that begin with it, so sorted is depth first
     below = sorted({code[:end] for code in given for end in ends if end <= len(code)})

@@ -40,10 +40,9 @@ def combine(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Recoding:
     >>> made.hierarchy.codes, made.source.tolist(), made.parts[2].tolist()
     (('Total', 'a', 'rest'), [0, 1, 2], [2, 3])
     """
-    if not isinstance(groups, Mapping):
-        raise HierarchyError('groups must name each new code once, e.g. {"other": ["a", "b"]}')
-    named = {_new_code(name): _positions(tree, name, codes) for name, codes in groups.items()}
-    if not named or len(named) < len(groups):
+    given = [*groups.items()] if isinstance(groups, Mapping) else []
+    named = {_new_code(name): _positions(tree, name, codes) for name, codes in given}
+    if not named or len(named) < len(given):
         raise HierarchyError('groups must name each new code once, e.g. {"other": ["a", "b"]}')
     _check_disjoint(tree, named)
     keep = np.ones(len(tree), dtype=bool)

@@ -24,6 +24,7 @@ from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io.columns import some
 from diskret.io.files import parquet_reader
+from diskret.io.kinds import is_text
 from diskret.texts.numbers import Count
 
 #: Larger whole numbers are not exact as floating point numbers.
@@ -308,8 +309,3 @@ def _are_codes(values: pa.Array) -> bool:
     """Whether text has leading zeros that numbers lack: 011 stands below 01, not above 02."""
     zeros = pc.any(pc.match_substring_regex(values, r"^\s*0\d")).as_py()
     return bool(zeros) and len(pc.unique(pc.utf8_length(values))) > 1
-
-
-def is_text(type_: pa.DataType) -> bool:
-    """Whether a column of this type holds text."""
-    return pa.types.is_string(type_) or pa.types.is_large_string(type_)

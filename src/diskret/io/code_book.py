@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from diskret.io.kinds import is_number, is_text
+
 _TAG = re.compile(r"\.[a-z_]")
 
 
@@ -57,11 +59,11 @@ class CodeBook:
         if name not in self.with_missing:
             return np.zeros(len(values), dtype=bool)
         kind = values.type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if is_text(kind):
             known = pc.unique(values).drop_null()
             codes = [text for text in known.to_pylist() if self._is_missing(name, text)]
             return _flags(pc.is_in(values, value_set=pa.array(codes, kind)))
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        if not is_number(kind):
             return np.zeros(len(values), dtype=bool)
         found = np.asarray(pc.fill_null(values.cast(pa.float64()), np.nan))
         inside = [(found >= low) & (found <= high) for low, high in ranges]

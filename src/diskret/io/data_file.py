@@ -140,7 +140,11 @@ class DataFile(Declared):
 
     def _check(self) -> None:
         if self.decimal == self.thousands:
-            raise InputError(f"decimal= and thousands= cannot both be {self.decimal!r}")
+            other = "," if self.decimal == "." else "."
+            raise InputError(
+                f"decimal= and thousands= cannot both be {self.decimal!r}; say decimal={other!r} "
+                "if it stands between thousands"
+            )
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
         ):

@@ -17,6 +17,8 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from diskret.io.kinds import is_text
+
 _MARK = "'"
 #: A number, or a sign alone, is no formula although it may begin like one.
 _HARMLESS = r"^'*[+\-](?:[0-9]*(?:[.,][0-9]+)*(?:[eE][+\-]?[0-9]+)?)$"
@@ -85,7 +87,7 @@ def without_marks(cells: pa.Table) -> pa.Table:
 
 def _is_text(kind: pa.DataType) -> bool:
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return is_text(kind)
 
 
 def _texts(cells: pa.Table) -> list[pa.ChunkedArray]:

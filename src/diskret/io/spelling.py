@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from diskret.io.kinds import is_text
 from diskret.io.record_errors import RecordError
 from diskret.texts.numbers import Count
 
@@ -48,7 +49,7 @@ class Spelling:
         RecordError
             A text is no number in this spelling.
         """
-        if self.usual or not _is_text(values):
+        if self.usual or not is_text(values.type):
             return values
         text = _trimmed(values)
         good = pc.match_substring_regex(text, self._pattern)
@@ -72,7 +73,7 @@ class Spelling:
 
         A number that begins with 0 before the mark of the thousands is a code.
         """
-        if self.usual or not _is_text(values):
+        if self.usual or not is_text(values.type):
             return False
         text = _trimmed(values).drop_null()
         text = text.filter(pc.not_equal(text, ""))
@@ -112,7 +113,7 @@ def warn_of_thousands(values: pa.ChunkedArray, name: str, where: str) -> None:
 
     `where`: what the message begins with, the file.
     """
-    if not _is_text(values):
+    if not is_text(values.type):
         return
     text = pc.drop_null(_trimmed(values))
     pointed = pc.match_substring_regex(text, r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$")
@@ -126,10 +127,6 @@ def warn_of_thousands(values: pa.ChunkedArray, name: str, where: str) -> None:
             'stands between thousands, say so: thousands="." and decimal="," of the file',
             stacklevel=2,
         )
-
-
-def _is_text(values: pa.ChunkedArray) -> bool:
-    return pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
 
 
 def _trimmed(values: pa.ChunkedArray) -> pa.ChunkedArray:

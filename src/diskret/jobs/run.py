@@ -36,7 +36,7 @@ from diskret.protect.earlier_tables import groups
 from diskret.protect.last_period import knowing_last_period
 from diskret.protect.linked import linked
 from diskret.protect.perturbed_result import PerturbedResult
-from diskret.protect.plan import publish
+from diskret.protect.plan import publish_whole
 from diskret.protect.record_keys import record_keys
 from diskret.protect.result import Result
 from diskret.protect.suppress import suppress_tables
@@ -298,7 +298,7 @@ def protected(
     ledger: what was published before.
     """
     job = tables[0].job
-    made = checked_tables([one.table for one in tables])
+    made = checked_tables([one.table for one in tables], "suppress", changed=False)
     rules = for_tables([one.wanted.rule for one in tables], made)
     tables = [
         replace(one, wanted=replace(one.wanted, rule=rule))
@@ -369,7 +369,7 @@ def _tied(
     found: list[Sequence[int]] = [*linked([one.table for one in tables], sums)]
     if ledger is None:
         return found
-    shown = [publish(o.table, np.zeros(o.table.shape, dtype=bool), o.name) for o in tables]
+    shown = [publish_whole(one.table, one.name) for one in tables]
     return [group.new for group in groups(shown, sums, ledger.earlier(shown, sums))]
 
 

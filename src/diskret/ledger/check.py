@@ -15,7 +15,7 @@ from diskret.ledger.contributors import told_by_contributors, told_of_earlier
 from diskret.ledger.narrowed_cells import BrokenCell, JointAttack, contradictions_named
 from diskret.progress import Progress, silent
 from diskret.protect.earlier_tables import groups
-from diskret.protect.plan import publish
+from diskret.protect.plan import publish_whole
 from diskret.protect.result import Result
 from diskret.tables import NO_LEVELS, Earlier, MeasureSum, Publication, Published, Table
 from diskret.tables.requirements import earlier_of
@@ -155,7 +155,7 @@ def _read(given: Any) -> tuple[list[Earlier], tuple[MeasureSum, ...]]:
     new: list[Earlier] = []
     for part in _parts(given):
         if isinstance(part, Table):
-            shown = publish(part, np.zeros(part.shape, dtype=bool), part.measure.name)
+            shown = publish_whole(part, part.measure.name)
             new.append(earlier_of("", shown, None, part.measure.sum))
         elif isinstance(part, Published):
             new.append(earlier_of("", part, None))

@@ -23,7 +23,7 @@ from diskret.progress import Progress
 from diskret.protect.earlier_tables import EarlierTables, as_table, with_values
 from diskret.protect.insiders import InsiderJudge, Seat
 from diskret.protect.known_contributions import contributing, present
-from diskret.protect.plan import publish
+from diskret.protect.plan import publish_whole
 from diskret.protect.result import Result
 from diskret.protect.unpublished_cells import unpublished
 from diskret.tables import Earlier, Publication, Table
@@ -44,7 +44,7 @@ def told_by_contributors(
         proof = certificate.proof
         if proof.insiders is None or names <= {t.name for t in proof.publication.tables}:
             continue
-        whole = [publish(r.table, np.zeros(r.table.shape, dtype=bool), r.name) for r in results]
+        whole = [publish_whole(r.table, r.name) for r in results]
         before = with_values(whole, publication.sums, earlier, progress)
         tables = [*(r.table for r in results), *before.tables]
         original = np.concatenate([table.measure.sum.ravel() for table in tables])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import getpass
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -37,6 +36,7 @@ from diskret.ledger.refusals import (
     check_same_values,
     check_zeros_before,
 )
+from diskret.ledger.who import who_of
 from diskret.progress import Progress, silent
 from diskret.protect.linked import check_measures
 from diskret.protect.result import Result
@@ -330,7 +330,7 @@ class Ledger:
         if intervals:
             results = intervals_of(results, keys, options.get("progress", silent))
         name = Path(folder).resolve().name if name is None else name
-        who = _who(who)
+        who = who_of(who)
         with store.change(self._store) as connection:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
@@ -416,7 +416,7 @@ class Ledger:
         opened = [cell for cell in broken if cell.release and not cell.already]
         if opened:
             warnings.warn(_opened(opened), stacklevel=2)
-        entry = Entry(0, "record", name, _who(who), unrepeatable.now(), why, sums=found[0].sums)
+        entry = Entry(0, "record", name, who_of(who), unrepeatable.now(), why, sums=found[0].sums)
         with store.change(self._store) as connection:
             _check_free(store.entries(connection, self._store), name)
             described = recorded(entry, found, "" if noise is None else repr(noise), keys)
@@ -442,7 +442,7 @@ class Ledger:
         """
         if not why.strip():
             raise InputError("a withdrawal needs a reason: why=")
-        entry = Entry(0, "withdraw", name, _who(who), unrepeatable.now(), why)
+        entry = Entry(0, "withdraw", name, who_of(who), unrepeatable.now(), why)
         with store.change(self._store) as connection:
             release = _named(releases_of(store.entries(connection, self._store)), name)
             if release.withdrawn is not None:
@@ -485,12 +485,3 @@ def _named(releases: Sequence[LedgerRelease], name: str) -> LedgerRelease:
     near = difflib.get_close_matches(name, [release.name for release in releases])
     meant = f"; did you mean {', '.join(map(repr, near))}?" if near else ""
     raise InputError(f"the ledger holds no release {name!r}{meant}")
-
-
-def _who(given: str | None) -> str:
-    if given is not None:
-        return given
-    try:
-        return getpass.getuser()
-    except (ImportError, KeyError, OSError):
-        raise InputError("the system does not say who is logged in: give who=") from None

@@ -140,7 +140,7 @@ class JointAttack:
         targets = targets_of(seen, self.original, needed, free[hidden[free]])
         found = examine(seen, self.attacker, targets, original=self.original, progress=progress)
         missed = np.flatnonzero(unmet(found, targets))
-        already = self._already(found.cell[missed], free)
+        already = self._already(found.cell[missed])
         news = dict(zip(label[opened.chosen].tolist(), opened.chosen.tolist(), strict=True))
         answers: list[BrokenCell] = []
         for i in missed.tolist():
@@ -242,7 +242,7 @@ class JointAttack:
                 )
         return replace(self.publication, tables=tuple(tables))
 
-    def _already(self, cells: NDArray[np.int64], free: NDArray[np.int64]) -> set[int]:
+    def _already(self, cells: NDArray[np.int64]) -> set[int]:
         """Those of some cells that are not protected even without anything new."""
         cells = cells[cells >= self.first] - self.first
         if not len(cells):

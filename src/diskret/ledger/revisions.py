@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from diskret.attack import Attacker, Requirements
 from diskret.attack.earlier_tables import read_beside
 from diskret.errors import InputError
-from diskret.hierarchy import Hierarchy
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
 from diskret.ledger.check import WORK, CheckReport
 from diskret.ledger.narrowed_cells import BrokenCell, JointAttack
 from diskret.progress import Progress, silent
-from diskret.protect.plan import publish
+from diskret.protect.plan import publish_whole
 from diskret.protect.result import Result
 from diskret.publish.difference import last_delivery
 from diskret.publish.digests import CERTIFICATE
@@ -103,7 +102,7 @@ def unchanged(table: Table, first: First) -> NDArray[np.bool_]:
 
     Hiding them protects nobody. Confidential.
     """
-    shown = publish(table, np.zeros(table.shape, dtype=bool), first.published.name)
+    shown = publish_whole(table, first.published.name)
     then, original = _tied(shown, first)
     return _still_shown(then, table.measure.sum - original)
 
@@ -325,17 +324,12 @@ def _check_alike(now: Published, before: Published) -> None:
             f"had {before.decimals}; publish a revision with the same decimals"
         )
     for one, other in zip(now.dimensions, before.dimensions, strict=True):
-        if _parents(one.hierarchy) != _parents(other.hierarchy):
+        if one.hierarchy.above != other.hierarchy.above:
             raise InputError(
                 f"table {now.name!r}: {one.name!r} has other codes or another tree than in the "
                 "first delivery; a revision is of the same cells, so give both the same tree in "
                 "[hierarchies], or deliver it as a new table"
             )
-
-
-def _parents(tree: Hierarchy) -> dict[str, str]:
-    above = (tree.codes[i] if i >= 0 else "" for i in tree.parent.tolist())
-    return dict(zip(tree.codes, above, strict=True))
 
 
 def _first(public: Path, internal: Path, table: Published, keys: SecretKeys | None) -> First:

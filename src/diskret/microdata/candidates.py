@@ -15,6 +15,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.number_classes import number_text
 from diskret.io import Coded
 from diskret.io.categories import ascending, has_order
+from diskret.io.kinds import is_number
 from diskret.microdata.categories import above, texts
 from diskret.risk import Keys, Missing, frequencies
 from diskret.risk.individual import individual_risk
@@ -193,8 +194,7 @@ def _lost(
 
 
 def _numeric(column: Coded) -> bool:
-    kind = column.categories.type
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return is_number(column.categories.type)
 
 
 def _levels(column: Coded, tree: Hierarchy) -> Iterator[Candidate]:

@@ -18,6 +18,7 @@ from diskret.hierarchy import Hierarchy
 from diskret.hierarchy.codes import some
 from diskret.hierarchy.number_classes import number_text
 from diskret.io import Coded
+from diskret.io.kinds import is_number, is_text
 from diskret.parameters import reading
 from diskret.texts.numbers import Count
 
@@ -141,7 +142,7 @@ def as_before(values: pa.Array, before: Any) -> pa.Array:
     """Text as whole numbers or long text if the column had these, and all values allow it."""
     if pa.types.is_large_string(before):
         return values.cast(before)
-    if not pa.types.is_integer(before) and not pa.types.is_floating(before):
+    if not is_number(before):
         return values
     try:
         numbers = values.cast(pa.int64())
@@ -204,7 +205,7 @@ def _dates(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
         return values
     try:
-        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        if is_text(values.type):
             return values.cast(pa.timestamp("s")).cast(pa.date32())
     except pa.ArrowInvalid as error:
         raise InputError(f"{name!r} holds text that is no date ({error})") from None
@@ -227,5 +228,9 @@ def _ages(dates: pa.ChunkedArray, name: str, at: str | None) -> pa.ChunkedArray:
     ages = pc.if_else(had_birthday, years, pc.subtract(years, 1))
     late = pc.sum(pc.less(ages, 0)).as_py()
     if late:
-        raise InputError(f"{late:,} dates in {name!r} lie after at={at!r}, which gives no age")
+        number = Count(late)
+        raise InputError(
+            f"{number} {number:date|dates} in {name!r} {number:lies|lie} after at={at!r}, which "
+            "gives no age"
+        )
     return ages

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.hierarchy.number_classes import interval_labels, number_text
 from diskret.io.categories import ascending, places
+from diskret.io.kinds import is_text
 from diskret.parameters import Positive, Whole, reading
 from diskret.texts.numbers import Count
 
@@ -240,7 +241,7 @@ def ended(
     if len(limits) == 2 and limits[0] <= limits[1]:
         raise InputError(f"bottom={ends[1][0]!r} must lie below top={ends[0][0]!r}")
     made = values
-    textual = _is_text(values.type) or any(isinstance(new, str) for _, new in ends)
+    textual = is_text(values.type) or any(isinstance(new, str) for _, new in ends)
     if textual:
         made = _as_text(values)
     elif any(isinstance(new, float) and not new.is_integer() for _, new in ends):
@@ -263,7 +264,7 @@ def _comparable(
     """Values and ends as numbers, or as places in an order; NaN where missing."""
     if order is None and not any(isinstance(end, str) for end in ends):
         return numbers(values, name), [float(end) for end in ends]
-    if order is None and not _is_text(values.type):
+    if order is None and not is_text(values.type):
         raise InputError(f"{name!r} holds numbers, so it cannot end at the text {ends[0]!r}")
     known = pc.unique(values.drop_null())
     listed: Sequence[Any] = (
@@ -272,10 +273,6 @@ def _comparable(
     place = np.append(places(known.to_pylist(), name, listed), np.nan)
     at = pc.fill_null(pc.index_in(values, value_set=known), -1).to_numpy()
     return place[at], [float(end) for end in places(ends, name, listed)]
-
-
-def _is_text(kind: Any) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def _text(value: float | str) -> str:
@@ -288,7 +285,7 @@ def _as_text(values: pa.ChunkedArray) -> pa.ChunkedArray:
         given = found[~np.isnan(found)]
         if np.all(given == np.rint(given)) and np.all(np.abs(given) < 2**53):
             values = pc.if_else(pc.is_nan(values), None, values).cast(pa.int64())
-    return values if _is_text(values.type) else values.cast(pa.string())
+    return values if is_text(values.type) else values.cast(pa.string())
 
 
 # ── rounding ────────────────────────────────────────────────────────────────────────

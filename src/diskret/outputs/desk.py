@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ import diskret.unrepeatable as unrepeatable
 from diskret.errors import InputError
 from diskret.io.from_json import parse_json
 from diskret.keys import SecretKeys
+from diskret.ledger.who import who_of
 from diskret.outputs.beside import Statement
 from diskret.outputs.bundle import leaving, write_bundle
 from diskret.outputs.checked import Checked, worst
@@ -236,7 +236,7 @@ class Desk:
             if not project.strip() or any(one.project == project for one in events):
                 raise InputError(f"a project {project!r} is there already, or has no name")
             kept = Kept(json.dumps(said, ensure_ascii=False, sort_keys=True), b"")
-            self._add(connection, Event(0, project, "opened", "", _who(who), _now()), kept)
+            self._add(connection, Event(0, project, "opened", "", who_of(who), _now()), kept)
 
     def submit(
         self, project: str, result: str, submitted: Submitted, *, who: str | None, why: str
@@ -255,7 +255,7 @@ class Desk:
             if not result.strip() or any(one.state in ("accepted", "refused") for one in own):
                 raise InputError(f"name={result!r} is taken or empty: results go by their names")
             verdict = worst([one.verdict for one in (*submitted.findings, *submitted.together)])
-            event = Event(0, project, "submitted", result, _who(who), _now(), why, verdict)
+            event = Event(0, project, "submitted", result, who_of(who), _now(), why, verdict)
             self._add(connection, event, kept_of(submitted))
 
     def comment(self, project: str, result: str, text: str, *, who: str | None = None) -> None:
@@ -270,7 +270,7 @@ class Desk:
             raise InputError("a comment says something: text=")
         with store.change(self._store) as connection:
             item_of(_events(self._log(connection)), project, result)
-            event = Event(0, project, "commented", result, _who(who), _now(), text)
+            event = Event(0, project, "commented", result, who_of(who), _now(), text)
             self._add(connection, event)
 
     def decide(
@@ -309,7 +309,7 @@ class Desk:
             item = item_of(_events(entries), project, result)
             if item.state in ("accepted", "refused"):
                 raise InputError(f"{result!r} was decided already; submit it under another name")
-            decided = _who(who)
+            decided = who_of(who)
             verdict = ""
             if decision == "accept":
                 own = self._result(connection, entries, item)
@@ -355,7 +355,7 @@ class Desk:
                 raise InputError(f"nothing of the project {project!r} was accepted yet")
             results = [(item, self._result(connection, entries, item)) for item in items]
             history = [one for one in events if one.project == project]
-            files, where, by = leaving(results), target_of(folder), _who(who)
+            files, where, by = leaving(results), target_of(folder), who_of(who)
 
             def event(target: Path) -> str:
                 return Event(0, project, "released", "", by, _now(), str(target)).text
@@ -428,12 +428,3 @@ def _opened(events: Sequence[Event], project: str) -> Event:
 
 def _now() -> str:
     return unrepeatable.now()
-
-
-def _who(given: str | None) -> str:
-    if given is not None:
-        return given
-    try:
-        return getpass.getuser()
-    except (ImportError, KeyError, OSError):
-        raise InputError("the system does not say who is logged in: give who=") from None

@@ -137,9 +137,7 @@ def _united(
     for i, part in enumerate(parts):
         if i in codes:
             continue
-        root = min(
-            (k for k in roots if held[i][k]), key=lambda k: (_extra(part, parts[k], codes[k]), k)
-        )
+        root = min((k for k in roots if held[i][k]), key=lambda k: (_extra(part, codes[k]), k))
         for at, own in part.along.items():
             codes[root][at] |= own
         names[root].append(part.description.name)
@@ -152,7 +150,7 @@ def _united(
     ]
 
 
-def _extra(part: Part, root: Part, codes: Mapping[tuple[str, str], frozenset[str]]) -> float:
+def _extra(part: Part, codes: Mapping[tuple[str, str], frozenset[str]]) -> float:
     """How many cells more a table gets that takes in another one."""
     before = after = 1
     for at, own in codes.items():

@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 
 from diskret.attack import Explanations, cell_name
 from diskret.tables import Published
-from diskret.tables.cells import STATUS, check_names, codes_columns, in_published_units
-from diskret.tables.difference import ABSENT, matched, other_surroundings, status_codes, transposed
+from diskret.tables.cells import (
+    STATUS,
+    check_names,
+    codes_columns,
+    in_published_units,
+    status_codes,
+)
+from diskret.tables.difference import ABSENT, matched, other_surroundings, transposed
 
 if TYPE_CHECKING:
     from diskret.protect.result import Result

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.attack import Open, Requirements, UnsafeSums
+from diskret.attack import Open, Proposals, Requirements, UnsafeSums
 from diskret.attack.insiders import Coalition
-from diskret.attack.shortest import Shortest
+from diskret.attack.short_moves import as_moves
+from diskret.attack.shortest import Move, Shortest
 from diskret.attack.surroundings import Surroundings
 from diskret.errors import InputError, ProtectionError
 from diskret.protect.insiders import Asked, InsiderJudge
@@ -91,7 +92,8 @@ def repaired_against(
             cells = np.concatenate([asked.cells(one) for one in claims])
             more = everything_around(problem, replace(pattern, suppressed=hidden), cells)
         hidden |= more.suppressed[: len(hidden)]
-    return replace(pattern, suppressed=hidden)
+    # the moves that were found show the attack what is required of the cells hidden for them
+    return replace(pattern, suppressed=hidden, proposals=repair.with_moves(pattern.proposals))
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +256,7 @@ class Repair:
             found = self._move(want, low, high, may, window, programme or self._programme(window))
             if found is not None:
                 self._use[want] = found
-                cells = self._moves.cells(found)
+                cells = self._moves.of(found).cell
                 cells = cells[cells < len(self.hidden)]
                 self._first |= dict.fromkeys(cells[~self.hidden[cells]].tolist(), want)
                 self.hidden[cells] = True
@@ -294,6 +296,18 @@ class Repair:
             else:
                 self._use |= found
 
+    def with_moves(self, proposals: Proposals | None) -> Proposals | None:
+        """Alternative tables of the pattern before, and the moves that are used; None as before."""
+        if proposals is None:
+            return None
+        used = [self._moves.of(number) for number in sorted(set(self._use.values()))]
+        moves, cells = as_moves(used, len(self.problem.cost)), proposals.difference.shape[1]
+        both = proposals.difference, moves.steps[:, :cells]
+        return Proposals(
+            sparse.csr_array(sparse.vstack(both, format="csr")),
+            np.append(proposals.denominator, moves.denominator),
+        )
+
     def _given(
         self, want: Wanted, low: NDArray[np.float64], high: NDArray[np.float64]
     ) -> int | None:
@@ -330,7 +344,7 @@ class Repair:
         move, _ = programme.look(target, signs, want.need, down, up)
         if move is None:
             return None
-        return self._moves.add(window[move.cell], move.step / move.unit)
+        return self._moves.add(Move(window[move.cell], move.step, move.unit))
 
     def _programme(self, window: NDArray[np.int64]) -> Shortest:
         inside = sparse.csr_array(self._by_column[:, window])
@@ -342,22 +356,20 @@ class _Kept:
     """Moves of few cells, to be tried for other coalitions and targets."""
 
     def __init__(self) -> None:
-        self._cell = [np.zeros(0, dtype=np.int64)]
-        self._step = [np.zeros(0)]
+        self._moves: list[Move] = []
         self._using: defaultdict[int, set[int]] = defaultdict(set)
 
-    def add(self, cell: NDArray[np.int64], step: NDArray[np.float64]) -> int:
+    def add(self, move: Move) -> int:
         """Keep a move; its number."""
-        number = len(self._cell)
-        self._cell.append(cell)
-        self._step.append(step)
-        for one in cell.tolist():
+        number = len(self._moves)
+        self._moves.append(move)
+        for one in move.cell.tolist():
             self._using[one].add(number)
         return number
 
-    def cells(self, number: int) -> NDArray[np.int64]:
-        """What a move moves."""
-        return self._cell[number]
+    def of(self, number: int) -> Move:
+        """One of them."""
+        return self._moves[number]
 
     def using(self, cell: int) -> set[int]:
         """The moves of a cell."""
@@ -376,15 +388,16 @@ class _Kept:
         """
         target = dict(zip(want.cells.tolist(), want.signs.tolist(), strict=True))
         number = sorted(
-            {i for cell in target for i in self.using(cell)}, key=lambda i: len(self._cell[i])
+            {i for cell in target for i in self.using(cell)}, key=lambda i: len(self.of(i).cell)
         )
         for i in number:
-            cell, step = self._cell[i], self._step[i]
+            move = self.of(i)
+            cell, step = move.cell, move.step / move.unit
             pairs = zip(cell.tolist(), step.tolist(), strict=True)
             far = sum(target[c] * s for c, s in pairs if c in target)
             if abs(far) < want.need or not may[cell].all():
                 continue
             step = step if far > 0 else -step
             if (step <= up[cell]).all() and (-step <= down[cell]).all():
-                return i if far > 0 else self.add(cell, step)
+                return i if far > 0 else self.add(Move(cell, -move.step, move.unit))
         return None

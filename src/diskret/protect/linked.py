@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.protect.arguments import for_each
 from diskret.system import definitions
 from diskret.tables import Earlier, MeasureSum, Published, Table
 from diskret.tables.dimension import describe_some
@@ -90,11 +91,7 @@ def default_names(tables: Sequence[Table], names: Sequence[str | None] | None) -
                 given[i] = name
     else:
         given = list(names) if not isinstance(names, str) else [names]
-    if len(given) != len(tables):
-        many = Count(len(given))
-        raise InputError(
-            f"name= has {many} {many:entry|entries} for {len(tables)} tables; give one for each"
-        )
+    given = for_each(given, tables, "name")
     found = [name or table.measure.name for name, table in zip(given, tables, strict=True)]
     twice = sorted({name for name in found if found.count(name) > 1})
     if twice:

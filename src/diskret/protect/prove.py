@@ -195,7 +195,6 @@ def _proven(
             examine,
             published,
             attacker,
-            targets,
             original=original,
             proposals=_proposals(problem, pattern, large),
             progress=problem.progress,
@@ -204,9 +203,9 @@ def _proven(
         )
         # contributors are asked about several patterns: of the last one alone intervals are told
         waiting = insiders is not None and not deadline.limited
-        examination = attack(quick=deadline.limited or waiting)
+        examination = attack(targets, quick=deadline.limited or waiting)
         if waiting and unmet(examination, targets).any():
-            waiting, examination = False, attack()
+            waiting, examination = False, attack(targets)
         missed, open_sums = unmet(examination, targets), open_sums[:0]
         late = _secondaries_before(published, required, examination.cell[missed])
         if len(late):
@@ -276,7 +275,7 @@ def _proven(
                 continue
         if not missed.any() and not open_sums.any():
             if waiting:
-                last = attack()
+                last = attack()  # all that is claimed is shown already
                 examination = examination.with_tables(last.witnesses).narrowed(last)
             judged = _judged(published, parts)
             if withstood is not None:

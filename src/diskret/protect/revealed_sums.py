@@ -35,9 +35,10 @@ from diskret.system import with_sums
 from diskret.tables import Earlier, Publication, Table
 from diskret.tables.unions import union_table, unions_exact
 
-#: Shares of the time left for a pattern that tells what is revealed, for the pattern itself, and
-#: for one repair; the rest is that of the proof.
-_FIRST, _SEARCH, _REPAIR = 0.2, 0.5, 0.3
+#: Shares of the time left for a pattern that tells what is revealed, for the pattern itself (of
+#: tables that are tied more, as nothing stands for it), and for one repair; the rest is that of the
+#: proof.
+_FIRST, _SEARCH, _SEARCH_TIED, _REPAIR = 0.2, 0.5, 0.7, 0.3
 #: How often a cheapest pattern is looked for anew because the last one reveals parts.
 _AGAIN = 20
 #: The unsafe sums of a publication, and which of them everybody knows exactly.
@@ -227,7 +228,8 @@ def found_once(
     asked_again = _AGAIN if method is optimal and known and judge is None else 0
     while True:
         with _parts_named(named):
-            search = replace(problem, deadline=problem.deadline.share(_SEARCH))
+            share = problem.deadline.share(_SEARCH_TIED if problem.tied else _SEARCH)
+            search = replace(problem, deadline=share)
             pattern = checked_pattern(problem, method(search))
         if not asked_again:
             return problem, pattern

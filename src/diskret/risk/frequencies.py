@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import Coded
+from diskret.io.kinds import is_number
 from diskret.parameters import Probability, reading
 from diskret.risk.keys import Keys, classes, grouped
 from diskret.texts.numbers import Count
@@ -278,7 +279,7 @@ def _translated(column: Coded, population: Keys) -> NDArray[np.int32]:
     """The population's values in the codes of the file; one more code for all others."""
     other = population.select([column.name]).columns[0]
     kind = column.categories.type
-    if _number(kind) and _number(other.categories.type):
+    if is_number(kind) and is_number(other.categories.type):
         kind = pa.float64()
     try:
         values, known = other.categories.cast(kind), column.categories.cast(kind)
@@ -291,10 +292,6 @@ def _translated(column: Coded, population: Keys) -> NDArray[np.int32]:
     found = pc.index_in(values, value_set=known)
     place = np.append(pc.fill_null(found, len(column.categories)).to_numpy(), -1)
     return place.astype(np.int32)[other.codes]
-
-
-def _number(kind: pa.DataType) -> bool:
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
 
 
 def _checked(counts: NDArray[np.float64]) -> NDArray[np.float64]:

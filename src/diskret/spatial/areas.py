@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -265,11 +265,3 @@ def _raster(
     again, column = _ranges((box[which, 0] - west) // width, (box[which, 2] - 1 - west) // width)
     cell = row[again] * columns + column
     return raster, _listed(cell, which[again], columns * rows)
-
-
-def one_area_each(found: Iterable[tuple[str, Sequence[Ring]]], crs: int) -> Areas:
-    """Areas of features; those of one code are one area."""
-    rings = dict[str, list[Ring]]()
-    for code, own in found:
-        rings.setdefault(code, []).extend(own)
-    return Areas(tuple(rings), tuple(tuple(own) for own in rings.values()), crs)

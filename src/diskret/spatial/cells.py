@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.spatial.grid import Grid
 from diskret.spatial.outlines import grid_of
+from diskret.spatial.systems import one_system
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +43,7 @@ class Cells:
     tree: Hierarchy
 
     def __post_init__(self) -> None:
-        systems = {grid.crs for grid in self._grids()}
-        if len(systems) > 1:
-            raise InputError(f"cells are of several reference systems: {sorted(systems)}")
+        one_system(grid.crs for grid in self._grids())
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -74,11 +74,7 @@ class Choice:
             for rule, cut in cuts:
                 sides = self._sides(pair, cut, out, inside, of_sums)
                 if sides in before or not any(side.here or side.areas for side in sides):
-                    said = in_words(seen, cut, rule)
-                    raise ProtectionError(
-                        f"no areas were found to hide that keep this secret: {said}; let areas of "
-                        "more geographies be hidden (new=), or publish fewer areas of the others"
-                    )
+                    raise _not_kept(in_words(seen, cut, rule))
                 self.asked[sides] = None
                 asked = True
         return asked
@@ -101,10 +97,7 @@ class Choice:
                 for area in np.flatnonzero(own[:-1]).tolist()
             )
             if not areas:
-                raise ProtectionError(
-                    f"no areas were found to hide that keep this secret: {one}; let areas of "
-                    "more geographies be hidden (new=), or publish fewer areas of the others"
-                )
+                raise _not_kept(one)
             self.jointly[areas] = None
 
     def _sides(
@@ -151,3 +144,10 @@ class Choice:
         """Whether records in no area of a geography lie in a part."""
         label = self.labels(part[:2])[part[:2].index(part[2])]
         return bool(label[-1] == part[3]) and bool(self.size[part[2]][-1])
+
+
+def _not_kept(secret: Difference) -> ProtectionError:
+    return ProtectionError(
+        f"no areas were found to hide that keep this secret: {secret}; let areas of more "
+        "geographies be hidden (new=), or publish fewer areas of the others"
+    )

@@ -173,7 +173,7 @@ class _Search:
             through[one] = whole - float(self.left[2 * one : 2 * one + 2].min())
         cut = None
         if flow + own < bound and steps >= 0:
-            cut = self._cut(piece, side, target)
+            cut = self._cut(side, target)
         others = self._others(unit, aside, through, room, flow + own, bound)
         touched = np.concatenate([changed >> 1, at])
         self.left[2 * touched] = self.left[2 * touched + 1] = self.weight[touched]
@@ -205,7 +205,7 @@ class _Search:
         largest = sorted(loss.values(), reverse=True)[: more - 1]
         return [one for one, lost in loss.items() if flow - lost - fsum(largest) < bound]
 
-    def _cut(self, piece: int, side: NDArray[np.int64], target: int) -> Cut:
+    def _cut(self, side: NDArray[np.int64], target: int) -> Cut:
         """The cut nearest to a side, whose other part holds together."""
         from diskret.spatial.cut_kernels import side_of
 

@@ -18,7 +18,7 @@ from diskret.spatial.closest import closest
 from diskret.spatial.cuts import Cut, small_cuts
 from diskret.spatial.jointly import Extent, Singled, closest_jointly, fewest_jointly
 from diskret.spatial.limits import Share, judging
-from diskret.spatial.pieces import Pieces, cut, read_records
+from diskret.spatial.pieces import Pieces, check_two, cut, read_records
 from diskret.spatial.told import Difference, Differences
 from diskret.tables import Earlier, KnownBefore, Published
 
@@ -139,8 +139,8 @@ def beside_earlier(
     hidden: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[Pieces, Before]:
     """What new geographies and those of earlier tables cut each other into."""
-    if ledger is None and len(names) < 2:
-        raise InputError("by must name two columns of areas or more, one for each geography")
+    if ledger is None:
+        check_two(names)
     read = read_records(records, count, value, unit, decimals)
     geographies, before = with_earlier(
         read, names, ledger, (value, decimals, vintage), (count, value, unit)

@@ -17,8 +17,10 @@ from diskret.spatial.limits import judging
 from diskret.spatial.pieces import (
     Pieces,
     areas_of,
+    check_two,
     hidden_of,
     in_period,
+    no_geography,
     numbered,
     read_records,
 )
@@ -213,7 +215,7 @@ def repair_by_period(
     open_ = names if new is None else once(new, "new")
     wrong = [name for name in open_ if name not in names]
     if wrong:
-        raise InputError(f"new= names {wrong[0]!r}, which is no geography of by")
+        raise no_geography("new=", wrong[0])
     threshold, limits = judging(rule, value is not None)
     maps = _maps(records, names, period, count, value, unit, decimals)
     may = [name in open_ for name in names]
@@ -237,8 +239,7 @@ def _maps(
     decimals: int,
 ) -> dict[str, Pieces]:
     """The pieces of each period; the areas are those of all periods."""
-    if len(names) < 2:
-        raise InputError("by must name two columns of areas or more, one for each geography")
+    check_two(names)
     if period in names:
         raise InputError(f"period= names {period!r}, which is a geography of by")
     read = read_records(records, count, value, unit, decimals)

@@ -148,10 +148,20 @@ def pieces_of(
         A column is not there or cannot be read, or what is asked for does not go together.
     """
     names = once(by, "by")
-    if len(names) < 2:
-        raise InputError("by must name two columns of areas or more, one for each geography")
+    check_two(names)
     read = read_records(records, count, value, unit, decimals)
     return cut(read, [areas_of(read.table, name) for name in names], hidden)
+
+
+def check_two(names: Sequence[str]) -> None:
+    """Refuse less than two geographies."""
+    if len(names) < 2:
+        raise InputError("by must name two columns of areas or more, one for each geography")
+
+
+def no_geography(parameter: str, name: str) -> InputError:
+    """What is said of a name that `by` does not hold."""
+    return InputError(f"{parameter} names {name!r}, which is no geography of by")
 
 
 def read_records(
@@ -217,7 +227,7 @@ def hidden_of(pieces: Pieces, hidden: Mapping[str, Collection[str]]) -> list[NDA
     masks = [np.zeros(len(codes), bool) for codes in pieces.codes]
     for name, given in hidden.items():
         if name not in pieces.names:
-            raise InputError(f"hidden= names {name!r}, which is no geography of by")
+            raise no_geography("hidden=", name)
         at = pieces.names.index(name)
         place = {code: i for i, code in enumerate(pieces.codes[at][:-1])}
         for code in map(str, given):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.errors import InputError, ProofError
+from diskret.errors import ProofError
 from diskret.io.columns import once
 from diskret.rules import Rule
 from diskret.spatial.before import check_named
@@ -17,7 +17,7 @@ from diskret.spatial.choice import Choice
 from diskret.spatial.differences import beside, beside_earlier, differences_of
 from diskret.spatial.fewest import fewest
 from diskret.spatial.limits import Share, judging
-from diskret.spatial.pieces import Pieces, hidden_of
+from diskret.spatial.pieces import Pieces, hidden_of, no_geography
 from diskret.spatial.told import Differences, named
 from diskret.tables import Earlier, KnownBefore, Published
 from diskret.texts import words_in
@@ -139,7 +139,7 @@ def repair(
     check_named(before, tuple(hidden or ()), "hidden=")
     wrong = [name for name in asked if name not in names]
     if wrong:
-        raise InputError(f"new= names {wrong[0]!r}, which is no geography of by")
+        raise no_geography("new=", wrong[0])
     open_ = [name for name in names if name not in before.release] if new is None else asked
     choice = Choice(base, [name in open_ for name in base.names], hidden_of(base, hidden or {}))
     out, bound, (left,) = hidden_together([choice], threshold, limits, value is not None)

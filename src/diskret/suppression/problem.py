@@ -72,6 +72,11 @@ class Problem:
     progress: Progress = field(default=silent)
 
     @property
+    def tied(self) -> bool:
+        """Whether there is not just one table, so that no cubes stand for a first pattern."""
+        return len(self.system.tables) != 1
+
+    @property
     def limited(self) -> bool:
         """Whether a deadline or a budget ends the search."""
         return self.deadline.limited or self.work.budget is not None

@@ -19,6 +19,7 @@ from diskret.tables.dimension import Dimension
 from diskret.tables.outline import Block, Outline
 
 if TYPE_CHECKING:
+    from diskret.tables.derived import Derived
     from diskret.tables.published import Published
     from diskret.tables.table import Table
 
@@ -83,9 +84,7 @@ def public_columns(shown: Published | Block) -> pa.Table:
         {
             **codes_columns(published.dimensions, block.start, block.stop),
             published.measure: in_units(value, suppressed),
-            "status": pa.array(STATUS).take(
-                pa.array(np.where(suppressed, 1, np.where(block.empty, 2, 0)))
-            ),
+            "status": pa.array(STATUS).take(pa.array(status_codes(block))),
             **{
                 side: in_units(np.where(blank, 0, bound), blank)
                 for side, bound in block.intervals.items()
@@ -93,6 +92,13 @@ def public_columns(shown: Published | Block) -> pa.Table:
             },
         }
     )
+
+
+def status_codes(
+    shown: Published | Block | Derived,
+) -> NDArray[np.int64]:
+    """Positions in `STATUS` of what cells are shown as, flat."""
+    return np.where(shown.suppressed, 1, np.where(shown.empty, 2, 0)).ravel()
 
 
 def public_names(published: Outline) -> list[str]:

@@ -24,6 +24,7 @@ from diskret.tables.cells import (
     check_names,
     codes_columns,
     in_published_units,
+    status_codes,
 )
 from diskret.tables.dimension import Dimension
 from diskret.tables.public_files import check_file_name
@@ -157,8 +158,7 @@ class Derived:
     @property
     def status(self) -> pa.StringArray:
         """Published | suppressed | empty for each row."""
-        which = np.where(self.suppressed, 1, np.where(self.empty, 2, 0))
-        return pa.array(STATUS).take(pa.array(which.ravel()))
+        return pa.array(STATUS).take(pa.array(status_codes(self)))
 
     def _stacked(self, parts: list[NDArray[Any]]) -> NDArray[Any]:
         """One array for all periods; the only one if there are none."""

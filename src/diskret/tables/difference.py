@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
-from diskret.tables.cells import STATUS, check_names, codes_columns
+from diskret.tables.cells import STATUS, check_names, codes_columns, status_codes
 from diskret.tables.public_files import check_file_name, decimal_text
 from diskret.tables.published import Published
 
@@ -152,14 +152,9 @@ def matched(table: Published, other: Published) -> NDArray[np.int64]:
     return np.where(there, found, -1).ravel()
 
 
-def status_codes(table: Published) -> NDArray[np.int64]:
-    """Positions in `STATUS` of what the cells are shown as, flat."""
-    return np.where(table.suppressed, 1, np.where(table.empty, 2, 0)).ravel()
-
-
 def other_surroundings(tree: Hierarchy, before: Hierarchy) -> NDArray[np.bool_]:
     """For each code of a tree whether its parent, siblings or children are others than before."""
-    new, old = _parents(tree), _parents(before)
+    new, old = tree.above, before.above
     families, earlier = _families(new), _families(old)
     differ = {parent: families.get(parent) != earlier.get(parent) for parent in {"", *tree.codes}}
     return np.array(
@@ -168,12 +163,6 @@ def other_surroundings(tree: Hierarchy, before: Hierarchy) -> NDArray[np.bool_]:
             for code, parent in new.items()
         ]
     )
-
-
-def _parents(tree: Hierarchy) -> dict[str, str]:
-    """Code → its parent, "" for the root."""
-    above = [tree.codes[i] if i >= 0 else "" for i in tree.parent.tolist()]
-    return dict(zip(tree.codes, above, strict=True))
 
 
 def _families(parents: Mapping[str, str]) -> dict[str, set[str]]:

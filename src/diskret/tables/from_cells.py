@@ -19,6 +19,7 @@ from diskret.hierarchy.codes import padded
 from diskret.io import to_arrow
 from diskret.io.columns import code_text, column, scaled_integers
 from diskret.io.frames import NO_RECORDS
+from diskret.io.kinds import is_text
 from diskret.io.record_errors import CodesError, RecordError
 from diskret.tables.add_up import (
     Additivity,
@@ -351,7 +352,7 @@ class _File:
         for rank, name in enumerate(largest):
             values = column(self.cells, name)
             filled = pc.is_valid(values)
-            if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            if is_text(values.type):
                 blank = pc.equal(pc.utf8_trim_whitespace(values), "")
                 filled = pc.and_(filled, pc.fill_null(pc.invert(blank), False))
             there[:, rank] = filled.to_numpy()

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.errors import InputError
-from diskret.tables.cells import STATUS, check_names, codes_columns
+from diskret.tables.cells import STATUS, check_names, codes_columns, status_codes
 from diskret.tables.derived import Derived, same_dimensions
 from diskret.tables.difference import Difference
 from diskret.tables.public_files import check_file_name, decimal_text
@@ -110,8 +110,7 @@ def _status(part: Published | Derived) -> str:
 
 
 def _shown(part: Published | Derived) -> pa.StringArray:
-    which = np.where(part.suppressed, 1, np.where(part.empty, 2, 0))
-    return pa.array(STATUS).take(pa.array(which.ravel()))
+    return pa.array(STATUS).take(pa.array(status_codes(part)))
 
 
 def _text(part: Published | Derived) -> pa.StringArray:

@@ -19,6 +19,7 @@ from diskret.io.categories import Orders, ascending, declared_orders
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import column, numbers, some
 from diskret.io.frames import in_memory, spelled
+from diskret.io.kinds import is_number
 from diskret.texts.numbers import Count
 from diskret.utility.propensity import Categories
 from diskret.utility.values import category_distance
@@ -251,7 +252,4 @@ def orders(
 
 
 def _is_number(values: pa.ChunkedArray) -> bool:
-    kind = values.type
-    return bool(
-        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    )
+    return is_number(values.type) or pa.types.is_decimal(values.type)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from diskret.io import DataFile, to_arrow
+from diskret.io.kinds import is_number, is_text
 
 Role = Literal["dimension", "value", "unit", "holding", "weight", ""]
 
@@ -54,9 +55,9 @@ def _column(name: str, values: pa.ChunkedArray) -> dict[str, Any]:
 
 def _is_numeric(values: pa.ChunkedArray) -> bool:
     kind = values.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if is_number(kind) or pa.types.is_decimal(kind):
         return True
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    if not is_text(kind):
         return False
     first = values.slice(0, _LOOKED_AT).drop_null()
     # 01 is a code and no number

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from diskret.errors import InputError
 from diskret.hierarchy.codes import some
-from diskret.io.categories import is_text
 from diskret.io.code_book import CodeBook
+from diskret.io.kinds import is_number, is_text
 from diskret.io.xport import with_special_missing
 
 #: What records may be written as beside CSV and Parquet.
@@ -190,7 +190,7 @@ def _values(values: pa.ChunkedArray, name: str, path: Path) -> list[Any]:
         values = values.cast(pa.int8())
     elif pa.types.is_decimal(kind):
         values = values.cast(pa.float64())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+    elif not is_number(kind):
         if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
             raise InputError(
                 f"{path.name}: column {name!r} is of the type {kind}, which the format does not "

@@ -19,12 +19,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from diskret.errors import InputError, VerificationError
-from diskret.io.categories import is_text
 from diskret.io.code_book import CodeBook
 from diskret.io.data_file import DataFile
 from diskret.io.files import read_plain_parquet
 from diskret.io.formulas import without_marks
 from diskret.io.from_json import Form, misfits, read_json
+from diskret.io.kinds import is_text
 from diskret.io.statistical import read_statistical, said_beside
 from diskret.publish.contract import NEEDED, Records
 from diskret.publish.digests import CERTIFICATE

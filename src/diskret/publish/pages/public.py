@@ -25,6 +25,7 @@ from diskret.publish.pages.suppressed_cells import (
     width_table,
 )
 from diskret.tables import Published
+from diskret.tables.cells import status_codes
 from diskret.tables.difference import COUNTED
 from diskret.texts import Words, number
 
@@ -153,5 +154,5 @@ def _map(published: Published, words: Words) -> dict[str, Any]:
         Mark("shut", words["suppressed"], 12),
         Mark("none", words["empty"], 3),
     )
-    status = np.where(published.suppressed, 1, np.where(published.empty, 2, 0)).astype(np.int8)
-    return cell_map(published, status, marks, words)
+    status = status_codes(published).reshape(published.shape)
+    return cell_map(published, status.astype(np.int8), marks, words)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from diskret.publish.maps import Places, place_variable
 from diskret.spatial.outlines import Outlines, outlines_of_areas, outlines_of_cells
 from diskret.tables import Published
-from diskret.tables.cells import STATUS, in_published_units
+from diskret.tables.cells import STATUS, in_published_units, status_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def features_of(published: Published, places: Places) -> Features | None:
         outlines = outlines_of_areas(codes, places[dimension.name])
     else:
         outlines = outlines_of_cells(codes)
-    state = np.where(published.suppressed, 1, np.where(published.empty, 2, 0))
+    state = status_codes(published).reshape(published.shape)
     value = np.where(state == 0, published.value, 0)
     columns = list[Column]()
     values, states = (
