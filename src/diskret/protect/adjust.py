@@ -16,7 +16,7 @@ from diskret.attack.certify_changed import certify_adjustment
 from diskret.deadline import Deadline
 from diskret.errors import InputError
 from diskret.parallel import meanwhile
-from diskret.parameters import Percentage, Positive, reading
+from diskret.parameters import AnyPercentage, Positive, reading
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import checked_tables, for_each, rules_for
 from diskret.protect.linked import default_names, linked, of_each
@@ -68,7 +68,7 @@ def adjust(
     rule: Any,
     *,
     cost: MovingCost = "value",
-    largest_change: Annotated[float, Percentage(low=None, above=0)] = 20,
+    largest_change: Annotated[float, AnyPercentage()] = 20,
     frozen: Any = None,
     time_limit: Positive | None = None,
     name: Any = None,
