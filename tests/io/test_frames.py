@@ -127,6 +127,22 @@ def test_categories_of_numbers_stay_numbers():
     assert table.schema.types == [pa.int64(), pa.float64()]
 
 
+def test_classes_and_months_of_pandas_are_codes_as_they_are_read():
+    ages = pd.Series([31, 40, 84])
+    frame = pd.DataFrame(
+        {
+            "age": pd.cut(ages, [0, 40, 90]),
+            "classes": pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3]),
+            "month": pd.period_range("2025-11", periods=3, freq="M"),
+        }
+    )
+    assert to_arrow(frame)[0].to_pydict() == {
+        "age": ["(0, 40]", "(0, 40]", "(40, 90]"],
+        "classes": ["(0, 1]", "(1, 2]", "(2, 3]"],
+        "month": ["2025-11", "2025-12", "2026-01"],
+    }
+
+
 def test_a_missing_value_in_pandas_is_null():
     table, _ = to_arrow(pd.DataFrame({"x": [1.5, float("nan")], "n": [pd.NA, "a"]}))
     assert table.to_pydict() == {"x": [1.5, None], "n": [None, "a"]}
@@ -172,7 +188,7 @@ def test_a_relation_sees_its_own_connection():
         ({"a": [1]}, "'dict'"),
         (pd.Series([1]), "'Series'"),
         ([], "an empty list"),
-        ([{"a": 1}], "a list that holds an object of type 'dict'"),
+        ([{"a": 1}], "a list with an object of type 'dict' in it"),
     ],
     ids=lambda thing: type(thing).__name__,
 )

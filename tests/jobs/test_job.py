@@ -649,7 +649,7 @@ BROKEN = [
     ("{ p = 15, minimum_level = 2.5 }", "15", 43, ["'p_percent'", "{ key = value }", "not 15"]),
     ("{ n = 3, of", "{ n = 1, of", 44, ["'n'", "whole number from 2", "not 1"]),
     ('of = "holdings"', 'of = "holding"', 44, ["'of'", "did you mean 'holdings'"]),
-    ("range = 20", "range = 0", 44, ["'range'", "from 1 upwards"]),
+    ("range = 20", "range = 0", 44, ["'range'", "above 0"]),
     ("k = 70", "k = 101", 45, ["'k'", "to 100", "not 101"]),
     ('holding = "group_id"', "", 44, ["holdings", "needs 'holding'"]),
     ('at = { region = "All", size', 'at = { siz = "1", size', 47, ["'siz'", "'size'"]),

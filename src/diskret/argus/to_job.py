@@ -29,7 +29,7 @@ from diskret.errors import DiskretError, JobError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Column, read_fixed
 from diskret.jobs.text_files import TextFile, write_files
-from diskret.jobs.toml_text import key, plain, stem, toml
+from diskret.jobs.toml_text import CONFIDENTIAL, key, plain, stem, toml
 from diskret.protect.linked import linked
 
 _CHANGES = {"RND": "controlled", "CTA": "adjustment"}
@@ -210,7 +210,7 @@ class _Writer:
         lines = [
             f"# What {self.source.name} asks of τ-ARGUS, as a job for: diskret protect "
             f"{self.target.name}",
-            "# Confidential: it holds the parameters of the rules. Paths are seen from here.",
+            CONFIDENTIAL,
         ]
         alone = [str(i) for i, step in enumerate(steps, start=1) if step is None]
         if alone:

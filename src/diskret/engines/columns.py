@@ -22,6 +22,9 @@ _FLOAT = 2**53  # beyond it neighbouring whole numbers share one float64
 _WEIGHT_DECIMALS = 9  # so that the product of two units of weight fits 64 bits
 _DECIMALS = 18  # 10**18 is the largest power of ten that fits 64 bits
 
+#: What to do about records in which a number is missing.
+FILL_IN = "fill it in, or leave these records out"
+
 
 @dataclass(frozen=True)
 class Column:
@@ -178,7 +181,7 @@ def sampling_weight(column: Column, decimals: int) -> Reading:
     problem = f"weights that are no numbers above 0 in column {column.name!r}"
     remedy = "a weight says how many persons of the population a record stands for"
     c, unit, most = column.internal, 10**decimals, INT64 // 10**decimals
-    missing = _missing(column, "fill it in, or leave these records out")
+    missing = _missing(column, FILL_IN)
     if column.kind == "integer":
         check = Check(column, f"NOT {c} BETWEEN 1 AND {most}", problem, remedy)
         return Reading(f"CAST({c} AS BIGINT) * {unit}", (missing, check))
@@ -233,7 +236,7 @@ def _whole(
     low, high = bounds
     # keys below 1: what is in the last unit is looked at below
     within = f"BETWEEN {-(-low // unit)} AND {high // unit or 1}"
-    checks = [_missing(column, "fill it in, or leave these records out")]
+    checks = [_missing(column, FILL_IN)]
 
     if column.kind == "integer":
         checks.append(

@@ -241,6 +241,9 @@ def _other_to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
 def _pandas_to_arrow(frame: Any) -> pa.Table:
     import narwhals as nw
 
+    classes = {name: frame[name].astype("string") for name in frame.columns if _spans(frame[name])}
+    if classes:
+        frame = frame.assign(**classes)
     # narwhals carries an index over as a column; it is no variable of the records.
     records = nw.maybe_reset_index(nw.from_native(frame, eager_only=True))
     try:
@@ -264,6 +267,13 @@ def inconvertible(frame: Any, but: Collection[str] = ()) -> list[str]:
     loose = [name for name in names if str(frame[name].dtype) in ("object", "category")]
     records = nw.from_native(frame[loose], eager_only=True)
     return [name for name in loose if not _convertible(records[name])]
+
+
+def _spans(column: Any) -> bool:
+    """Whether a column of pandas holds classes such as (0, 5] or months, which Arrow does not."""
+    categories = getattr(column.dtype, "categories", None)
+    dtype = column.dtype if categories is None else categories.dtype
+    return str(dtype).startswith(("interval", "period"))
 
 
 def _convertible(column: nw.Series[Any]) -> bool:
@@ -324,7 +334,7 @@ def _duckdb_relation(table: pa.Table) -> Any:
 def _list_source(paths: list[Any] | tuple[Any, ...]) -> Source:
     others = [path for path in paths if not isinstance(path, (str, PathLike))]
     if not paths or others:
-        what = f"a list that holds {_kind(others[0])}" if others else "an empty list"
+        what = f"a list with {_kind(others[0])} in it" if others else "an empty list"
         raise InputError(f"{what} cannot be read as a table; {_ACCEPTED}")
     if len(paths) == 1:
         return _file_source(DataFile(paths[0]))
