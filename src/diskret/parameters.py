@@ -404,9 +404,9 @@ def _unfit(parameter: Parameter, value: Any) -> InputError:
                     kind.each.read(one)
                 except (ValueError, TypeError):
                     return InputError(
-                        f"{parameter.name}= must be {kind.said}, not {_shown(one)} for {name!r}"
+                        f"{parameter.name}= must be {kind.said}, not {shortly(one)} for {name!r}"
                     )
-    return InputError(f"{parameter.name}= must be {parameter.said}, not {_shown(value)}")
+    return InputError(f"{parameter.name}= must be {parameter.said}, not {shortly(value)}")
 
 
 def reading(function: Callable[P, R]) -> Callable[P, R]:
@@ -506,6 +506,7 @@ def _kind(annotation: Any) -> Kind | None:
     return {bool: Flag(), str: Text()}.get(annotation)
 
 
-def _shown(value: Any) -> str:
+def shortly(value: Any) -> str:
+    """A value as messages show it, cut off where it is long."""
     shown = repr(value)
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

@@ -30,10 +30,10 @@ from diskret.hierarchy import Hierarchy
 from diskret.io import Column, read_fixed
 from diskret.jobs.text_files import TextFile, write_files
 from diskret.jobs.toml_text import CONFIDENTIAL, key, plain, stem, toml
+from diskret.jobs.values import FLAT
 from diskret.protect.linked import linked
 
 _CHANGES = {"RND": "controlled", "CTA": "adjustment"}
-_FLAT = "flat"
 
 
 def to_job(
@@ -345,7 +345,7 @@ class _Writer:
         for known, other in self.trees:
             if other.tree == tree and other.variable.name == name:
                 return known
-        taken = {known.casefold() for known, _ in self.trees} | {_FLAT}
+        taken = {known.casefold() for known, _ in self.trees} | {FLAT}
         own, often = name, 2
         while own.casefold() in taken:
             own, often = f"{name}_{often}", often + 1
