@@ -259,7 +259,7 @@ def test_no_template_outlives_its_message():
     ("english", "german"),
     [
         ("", ""),
-        ("job.toml, table 't': ", "job.toml, Tabelle 't': "),
+        pytest.param("job.toml, table 't': ", "job.toml, Tabelle 't': ", marks=pytest.mark.long),
         pytest.param("job.toml, line 3: ", "job.toml, Zeile 3: ", marks=pytest.mark.long),
         pytest.param("step 1, pram: ", "Schritt 1, pram: ", marks=pytest.mark.long),
     ],

@@ -125,7 +125,7 @@ def test_in_place_and_in_the_history_or_neither(home, replacing, step):
     "again",
     [
         (SqliteConnection, "commit", "after", 1),
-        (SqliteConnection, "commit", "before", 2),
+        pytest.param((SqliteConnection, "commit", "before", 2), marks=pytest.mark.long),
         (Path, "rename", "after", 1),
     ],
     ids=label,

@@ -266,7 +266,9 @@ def staffed(of_5, of_0):
 SALES, COUNTS = {"value": "sales", "unit": "firm", "contributions": True}, {}
 
 
-@pytest.mark.parametrize("more", [SALES, COUNTS], ids=["sales", "counts"])
+@pytest.mark.parametrize(
+    "more", [SALES, pytest.param(COUNTS, marks=pytest.mark.long)], ids=["sales", "counts"]
+)
 @pytest.mark.parametrize(
     ("whole", "part"),
     [
