@@ -109,7 +109,9 @@ def test_what_is_left_without_some_changes_is_what_the_others_show(problem: Prob
     everything = np.ones(len(cells.down), dtype=bool)
     certified = Reach(len(cells.down))
     hidden, changes = greedy._hide(problem, cells, everything, certified, (), None)
-    pattern = cleanup._Pattern(cells, hidden, certified, changes, None, problem.deadline)
+    pattern = cleanup._Pattern(
+        cells, hidden, certified, changes, None, problem.deadline, lambda: None
+    )
     random = np.random.default_rng(len(changes))
     kept = pattern.kept.changes
     lost = np.flatnonzero(random.random(len(kept)) < 0.4)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import to_arrow
-from diskret.parameters import Percentage
+from diskret.parameters import AnyPercentage
 from diskret.rules.apriori_entries import (
     ANSWERS,
     NUMBERS,
@@ -70,7 +70,7 @@ class Apriori(Joinable):
         are understood.
     range
         Levels of unsafe cells for which none are given, in percent of the sum of absolute
-        contributions, from 1 upwards. Counts: ±1.
+        contributions, above 0. Counts: ±1.
     reason, who, date
         For ``.hst`` files only, which cannot say it: the same for every line.
     separator
@@ -104,7 +104,7 @@ class Apriori(Joinable):
     """
 
     entries: Any
-    range: Annotated[float, Percentage()] = 10
+    range: Annotated[float, AnyPercentage()] = 10
     reason: str | None = None
     who: str | None = None
     date: str | None = None
@@ -146,7 +146,7 @@ class Apriori(Joinable):
         cost: str | None = None,
         who: str = "",
         date: str = "",
-        range: Annotated[float, Percentage()] = 10,  # noqa: A002
+        range: Annotated[float, AnyPercentage()] = 10,  # noqa: A002
     ) -> Apriori:
         """What a file of cells says of them itself, in columns of its own.
 

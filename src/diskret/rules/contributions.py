@@ -20,7 +20,7 @@ def largest(table: Table, n: int, rule: str) -> NDArray[np.int64]:
     if top.shape[-1] < n:
         raise InputError(
             f"{rule} looks at the largest contributions of each cell, of which the table holds "
-            f"{top.shape[-1]}; use largest={n}"
+            f"{top.shape[-1]}; use largest={n}, or name {n} columns of cells by largest=[...]"
         )
     return top[..., :n]
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from diskret.parameters import Percentage, Whole
+from diskret.parameters import AnyPercentage, Percentage, Whole
 from diskret.rules.contributions import compared
 from diskret.rules.parents import NO_PARENT, smallest_parent
 from diskret.rules.percentages import linear, percent_of, percentage
@@ -36,7 +36,7 @@ class GroupDisclosure(Joinable):
     minimum_parent
         Totals with fewer contributors are not looked at, a whole number ≥ 1.
     range
-        Lower level of sums in percent of the sum of absolute contributions, from 1 upwards.
+        Lower level of sums in percent of the sum of absolute contributions, above 0.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class GroupDisclosure(Joinable):
 
     percent: Annotated[float, Percentage(high=100)]
     minimum_parent: Annotated[int, Whole(1)] = 3
-    range: Annotated[float, Percentage()] = 10
+    range: Annotated[float, AnyPercentage()] = 10
 
     rank: ClassVar[int] = 5
 

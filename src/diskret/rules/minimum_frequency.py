@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.parameters import Percentage, Whole
+from diskret.parameters import AnyPercentage, Whole
 from diskret.rules.contributions import contributors, unprotected
 from diskret.rules.percentages import percent_of
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
@@ -35,7 +35,7 @@ class MinimumFrequency(Joinable):
         What is counted: ``"records"``, ``"units"`` or ``"holdings"``; None: units if the
         table sums a value and knows its units, else records.
     range
-        Protection level of sums in percent of X, from 1 upwards.
+        Protection level of sums in percent of X, above 0.
     level
         Protection level of counts, ≥ 1; None: 1. Confidential. With 1, an attacker may be left
         with three values of which the true one is in the middle.
@@ -57,7 +57,7 @@ class MinimumFrequency(Joinable):
 
     n: Annotated[int, Whole(2)]
     of: Literal["records", "units", "holdings"] | None = None
-    range: Annotated[float, Percentage()] = 10
+    range: Annotated[float, AnyPercentage()] = 10
     level: Annotated[int, Whole(1, 2**31 - 1)] | None = None
 
     rank: ClassVar[int] = 3

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.parameters import Percentage, Whole
+from diskret.parameters import AnyPercentage, Percentage, Whole
 from diskret.rules.contributions import contributors, largest, unprotected
 from diskret.rules.percentages import linear, percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
@@ -39,7 +39,7 @@ class Request(Joinable):
         Number of contributors from which on a request by a smaller one counts for nothing;
         0: never does.
     range
-        Protection level in percent of X, from 1 upwards.
+        Protection level in percent of X, above 0.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class Request(Joinable):
     share: Annotated[float, Percentage(high=100)]
     second: Annotated[float, Percentage(high=100)] | None = None
     minimum: Annotated[int, Whole(0)] = 0
-    range: Annotated[float, Percentage()] = 10
+    range: Annotated[float, AnyPercentage()] = 10
 
     rank: ClassVar[int] = 2
     judges_unions: ClassVar[bool] = True
