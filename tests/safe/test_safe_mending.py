@@ -32,7 +32,7 @@ def largest(run) -> tuple[int, int]:
 
 @pytest.mark.parametrize("new", [False, True])
 def test_what_deviates_most_comes_down(new):
-    run = searched(census(new=new), sweeps=5)
+    run = searched(census(new=new), seed=3, sweeps=5)
     before = largest(run)
     mending.mend(run)
     assert largest(run) < before

@@ -16,7 +16,7 @@ from diskret.safe.costs import Raised
 #: and at most.
 _HEIGHT, _GROWTH, _HIGHEST = 500.0, 1.5, 20_000.0
 #: So often in a row it may be in vain, and so many rounds are gone through at most.
-_IN_VAIN, _ROUNDS = 12, 100
+_IN_VAIN, _ROUNDS = 40, 1000
 #: Rounds look at no more rows than this share of all sweeps; of a limit of time they have as much.
 SHARE = 0.15
 #: But at so many.
@@ -60,8 +60,8 @@ def mend(run: Run) -> None:
     run.rates = np.where([True, True, True, run.rates[3] > 0], 1.0, 0.0)
     most = max(int(SHARE * sum(run.sweeps) * np.count_nonzero(run.count)), _LEAST)
     with run.pool() as pool:
-        for part, task in enumerate((_of_all(run), _of_margins(run))):
-            _mend(run, task, most // 2, part, pool)
+        looked = _mend(run, _of_all(run), most // 2, 0, pool)
+        _mend(run, _of_margins(run), most - looked, 1, pool)
     run.rates = before
 
 
@@ -92,7 +92,8 @@ def _of_margins(run: Run) -> _Task:
     return _Task(score, worst, _MARGIN)
 
 
-def _mend(run: Run, task: _Task, most: int, part: int, pool: ThreadPoolExecutor) -> None:
+def _mend(run: Run, task: _Task, most: int, part: int, pool: ThreadPoolExecutor) -> int:
+    """Go through rounds of a task that look at so many rows at `most`; how many they were."""
     height, vain, looked = _HEIGHT, 0, 0
     now = task.score()
     for number in range(_ROUNDS):
@@ -123,6 +124,7 @@ def _mend(run: Run, task: _Task, most: int, part: int, pool: ThreadPoolExecutor)
                 run.values[order] = values
             height, vain = min(height * _GROWTH, _HIGHEST), vain + 1
     run.trace[-1] = run.figures()
+    return looked
 
 
 def _around(run: Run, cells: NDArray[np.int64], number: int) -> NDArray[np.intp]:
