@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from typing import TypeVar
+
+from diskret.effort import counted, spend
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -50,15 +53,29 @@ def in_order(
     waiting: called from time to time, by the thread that asks for the results.
     workers: number of threads; None: one for each core.
     """
+    spent: list[int] = []
+
+    def do(piece: Piece) -> Result:
+        if len(pieces) == 1:
+            return work(piece)
+        with counted(apart=True) as effort:
+            try:
+                return work(piece)
+            finally:
+                spent.append(effort.done)
+
     workers = min(workers or cores(), len(pieces))
     if workers < 1 or (workers < 2 and waiting is nothing):
         for piece in pieces:
-            yield work(piece)
+            yield do(piece)
+        spend(sum(spent))
         return
     pool = ThreadPoolExecutor(workers)
     patient = True
     try:
-        futures: list[Future[Result]] = [pool.submit(work, piece) for piece in pieces]
+        futures: list[Future[Result]] = [
+            pool.submit(copy_context().run, do, piece) for piece in pieces
+        ]
         for future in futures:
             while not wait([future], _PATIENCE).done:
                 waiting()
@@ -68,3 +85,4 @@ def in_order(
         raise
     finally:
         pool.shutdown(wait=patient, cancel_futures=True)
+        spend(sum(spent))
