@@ -122,15 +122,15 @@ class Reach:
             or self.width[group] < cells.width[group]
         )
 
-    def at(self, groups: Sequence[int]) -> NDArray[np.int64]:
+    def at(self, groups: NDArray[np.int64]) -> NDArray[np.int64]:
         """What is shown of some groups, ``(3, s)``."""
         return np.stack([self.down[groups], self.up[groups], self.width[groups]])
 
-    def set_to(self, groups: Sequence[int], shown: NDArray[np.int64]) -> None:
+    def set_to(self, groups: NDArray[np.int64], shown: NDArray[np.int64]) -> None:
         """Take this for all that is shown of some groups."""
         self.down[groups], self.up[groups], self.width[groups] = shown
 
-    def raise_to(self, groups: Sequence[int], shown: NDArray[np.int64]) -> None:
+    def raise_to(self, groups: NDArray[np.int64], shown: NDArray[np.int64]) -> None:
         """Take note of what is shown of some groups beside what is known."""
         self.set_to(groups, np.maximum(self.at(groups), shown))
 
