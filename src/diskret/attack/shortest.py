@@ -180,12 +180,13 @@ class Shortest:
         weights = self._by_group @ (np.array(ray[:-1]) / ray[-1]) + self._wanted
         weights[np.abs(weights) <= _ZERO] = 0
         # of each group the cell tells why that has the least room
-        group = self._group[self._cell]
-        own = weights[group] * self._way
+        own = weights[self._group[self._cell]] * self._way
         room = np.where(own > 0, up[self._cell], down[self._cell])
-        least = np.lexsort((room, group))[self._first]
+        told = np.flatnonzero(own)
+        told = told[np.argsort(room[told], kind="stable")]
+        _, least = np.unique(self._group[self._cell[told]], return_index=True)
         of_cells = np.zeros(len(self._group))
-        of_cells[self._cell[least]] = own[least]
+        of_cells[self._cell[told[least]]] = own[told[least]]
         return of_cells
 
     def _exact(
