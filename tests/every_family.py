@@ -1,7 +1,6 @@
 """One small release of each family of methods, with all files that it can have."""
 
 import pyarrow as pa
-import pytest
 from released_microdata import protected
 from safe_files import replaced
 
@@ -115,8 +114,5 @@ FAMILIES = {
         safe,
     )
 }
-
-
-def one_after_the_other(made, first=("edition", "contributor", "figures", "microdata", "safe")):
-    """Parameters of tests that do the same with each release: all but a few are `long`."""
-    return [name if name in first else pytest.param(name, marks=pytest.mark.long) for name in made]
+#: Of tests that do the same with each release the others are `long`.
+QUICK = ("edition", "contributor", "figures", "microdata", "safe")

@@ -10,7 +10,7 @@ TESTS = Path(__file__).parent
 
 
 @pytest.mark.parametrize(
-    ("profile", "of_60", "of_3"), [("quick", 4, 3), ("ci", 12, 3), ("thorough", 1200, 60)]
+    ("profile", "of_60", "of_3"), [("quick", 4, 2), ("ci", 12, 3), ("thorough", 1200, 60)]
 )
 def test_numbers_follow_the_profile(profile, of_60, of_3):
     before = settings.get_current_profile_name()

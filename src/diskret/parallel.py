@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Thread
 from typing import TypeVar
 
 Piece = TypeVar("Piece")
@@ -28,10 +29,29 @@ def nothing() -> None:
 def meanwhile(work: Callable[[], Result], waiting: Callable[[], None]) -> Result:
     """Do something in another thread; `waiting` is called from time to time, as by `in_order`.
 
+    Who interrupts a program does not wait for the end of it, nor does Python when it ends.
+
     >>> meanwhile(lambda: 7, nothing)
     7
     """
-    return next(in_order(lambda _: work(), [None], waiting))
+    if waiting is nothing:
+        return work()
+    future: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # raised where somebody waits
+            future.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    try:
+        while not wait([future], _PATIENCE).done:
+            waiting()
+    except Exception:
+        wait([future])  # it still changes what others may go on with
+        raise
+    return future.result()
 
 
 def in_order(

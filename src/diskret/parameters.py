@@ -146,8 +146,8 @@ class Percent(Number):
 
 
 @dataclass(frozen=True)
-class Percentage(Number):
-    """A number of percent, also as text or a fraction."""
+class AnyPercentage(Number):
+    """A number of percent, also as text or a fraction: it may be a small one."""
 
     above: float | None = 0
 
@@ -166,9 +166,22 @@ class Percentage(Number):
     @property
     def said(self) -> str:
         """What is admissible."""
+        return "a percentage above 0"
+
+
+@dataclass(frozen=True)
+class Percentage(AnyPercentage):
+    """One that decides what is unsafe: below 1 it is a share, given by mistake."""
+
+    low: float | None = 1
+    above: float | None = None
+
+    @property
+    def said(self) -> str:
+        """What is admissible."""
         if self.high is None:
-            return "a percentage above 0"
-        return f"a percentage above 0 and at most {self.high:g}"
+            return f"a percentage from {self.low:g} upwards (5 for 5 %)"
+        return f"a percentage from {self.low:g} to {self.high:g} (5 for 5 %)"
 
 
 @dataclass(frozen=True)
@@ -391,9 +404,9 @@ def _unfit(parameter: Parameter, value: Any) -> InputError:
                     kind.each.read(one)
                 except (ValueError, TypeError):
                     return InputError(
-                        f"{parameter.name}= must be {kind.said}, not {_shown(one)} for {name!r}"
+                        f"{parameter.name}= must be {kind.said}, not {shortly(one)} for {name!r}"
                     )
-    return InputError(f"{parameter.name}= must be {parameter.said}, not {_shown(value)}")
+    return InputError(f"{parameter.name}= must be {parameter.said}, not {shortly(value)}")
 
 
 def reading(function: Callable[P, R]) -> Callable[P, R]:
@@ -493,6 +506,7 @@ def _kind(annotation: Any) -> Kind | None:
     return {bool: Flag(), str: Text()}.get(annotation)
 
 
-def _shown(value: Any) -> str:
+def shortly(value: Any) -> str:
+    """A value as messages show it, cut off where it is long."""
     shown = repr(value)
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

@@ -42,6 +42,9 @@ _STATUS = {
 class Solver:
     """A solver with options of HiGHS, silent and on one thread; an option that is None is left.
 
+    One line of it no option silences: after some programmes with a column that has an upper bound
+    and no lower one it tells of "HighsPostsolveStack::DuplicateColumn", printed by C itself.
+
     Its option `threads` must stay unset: threads belong to the process, and a programme that
     wants another number of them than the first one fails.
     """

@@ -54,7 +54,7 @@ def test_risks_are_missing_before_and_done_after_protection():
 def test_a_census_knows_no_excuse():
     md = dk.Microdata(persons(), keys=["town", "sex"])
     item = found(md, "uniques")
-    assert item.state == "missing" and item.found == "1 of 60 records are unique."
+    assert item.state == "missing" and item.found == "1 of 60 records is unique."
     assert found(md, "population").state == "unknown"
     assert found(md, "risk").state == "missing"
 

@@ -66,10 +66,10 @@ def same(theirs, ours):
     "change",
     [
         ("MOD(1,5)", "MOD(1,5)"),
-        ("MOD(1,5)", "MOD(1,5,1,1,1)"),
+        pytest.param(("MOD(1,5)", "MOD(1,5,1,1,1)"), marks=pytest.mark.long),
         ("MOD(1,5)", "OPT(1,1)"),
-        ("MOD(1,5)", "GH(1,100,0,0)"),
-        ("MOD(1,5)", "NET(1)"),
+        pytest.param(("MOD(1,5)", "GH(1,100,0,0)"), marks=pytest.mark.long),
+        pytest.param(("MOD(1,5)", "NET(1)"), marks=pytest.mark.long),
         ("FREQ(2,30)", "FREQ(3,30)|ZERO(10)|MIS(1)"),
         ("FREQ(2,30)", "NK(2,80)|NK(1,90)"),
         ("P(10,1)", "P(10,50,1)|P(5,2)"),

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from profiles import examples
+from profiles import examples, some_quick
 
 import diskret as dk
 from diskret import argus
@@ -110,7 +110,9 @@ FRAME = pa.table(
 
 
 @pytest.mark.parametrize("method", ["modular", "optimal", "hypercube", "network"])
-@pytest.mark.parametrize("cost", ["value", "count", "cells", "staff"])
+@pytest.mark.parametrize(
+    "cost", some_quick(["value", "count", "cells", "staff"], ("value", "staff"))
+)
 def test_methods_and_costs(tmp_path, method, cost):
     table, rule = tabulated(FRAME), PPercent(20) | MinimumFrequency(2)
     written = argus.write_job(

@@ -317,6 +317,10 @@ def test_every_programme_of_it_ends_at_the_deadline():
         settle_pieces(known, bounds, truth, [], insiders, False, late)
     with pytest.raises(OutOfTime):
         late.look(np.array([0]), 1, 1, *bounds)
+    told: list[tuple[str, int, int]] = []
+    calm = Search(known, bounds, truth, False)
+    settle_pieces(known, bounds, truth, [], insiders, False, calm, lambda *of: told.append(of))
+    assert len(told) > told[0][2]  # from within a piece, too
 
 
 @pytest.mark.parametrize("coalition", [1, 2])

@@ -1,11 +1,15 @@
 """Which unknowns are near each other: walked through equation by equation."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from profiles import scaled
 from scipy import sparse
 
-from diskret.attack.surroundings import Surroundings
+from diskret.attack.exact import UNKNOWN
+from diskret.attack.linear_programme import Answer
+from diskret.attack.surroundings import Surroundings, _Ends, outer_bounds
 
 SEEDS = range(scaled(150))
 
@@ -73,3 +77,29 @@ def test_blocks_hold_every_unknown_once_and_are_no_larger_than_asked(seed, size)
     # two that would fit into one follow each other only if more had to be joined
     assert all(len(a) + len(b) > size for a, b in zip(blocks, blocks[1:], strict=False))
     assert blocks[0][0] == 0
+
+
+# ── bounds that the equations near them imply ─────────────────────────────────────────
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_what_has_no_bound_has_no_end(asked):
+    """Two equal numbers that may be anything, whether they are asked about or not."""
+    equal, far = sparse.csr_array(np.array([[1, -1]])), np.full(2, UNKNOWN)
+    [(unknowns, low, high)] = outer_bounds(
+        equal, np.zeros(1, dtype=np.int64), -far, far, np.full(2, asked)
+    )
+    assert unknowns.tolist() == [0, 1]
+    assert np.isneginf(low).all() and np.isposinf(high).all()
+
+
+@pytest.mark.parametrize(("end", "bound"), [(7 + 1e-9, 7), (7 - 1e-9, 7), (6.5, 7), (7.2, 8)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_end_is_the_next_whole_number_but_for_the_last_digits_of_the_solver(end, bound, sign):
+    answer = Answer(True, np.array([sign * end]), None)
+    far = np.array([20])
+    programme = SimpleNamespace(lower=-far, upper=far, farthest=lambda direction: answer)
+    ends = _Ends(programme, np.ones(1, dtype=bool))
+    ends._ask(0, sign)
+    assert ends.bound[sign].tolist() == [bound]
+    assert not ends.open[sign].any()

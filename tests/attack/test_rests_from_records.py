@@ -64,6 +64,7 @@ def told(shown, rests):
     every = [member for table in shown for member in table.members]
     found = {}
     for own in rests:
+        assert len(own) == len(own.value)
         for cells, value in zip(own.cells.tolist(), own.value.tolist(), strict=True):
             whole, *parts = (every[cell] for cell in cells)
             assert all(part <= whole for part in parts)
@@ -154,13 +155,15 @@ def number(**codes):
 
 
 def found_in(shown, **options):
-    """Rests by the names of their cells."""
+    """Rests by the names of their cells, each of which is found once."""
     public = publication(shown, **options)
-    return {
-        own.name(public, i): int(value)
+    found = [
+        (own.name(public, i), int(value))
         for own in revealed_rests(public)
         for i, value in enumerate(own.value)
-    }
+    ]
+    assert len({*found}) == len(found)
+    return dict(found)
 
 
 def test_published_categories_of_what_a_filter_lets_through():
@@ -188,6 +191,44 @@ def test_published_categories_of_what_a_filter_lets_through():
     left = found_in([everybody, young])
     assert left["t0: region=N without t1: region=N, age=Total"] == number(region="N", age="y")
     assert left["t0: region=N without t1: region=N, age=ox"] == number(region="N", age="y")
+
+
+def test_categories_of_a_published_one_are_sums_of_cells_of_one_table():
+    """In S the total of the filter is published and o and x together are not."""
+    everybody = Shown(["region"], {}, EVERY)
+    young = Shown(["region", "age"], {"age": ["o", "x"]}, EVERY, DEEP)
+    hide(young, ("N", "Total"), ("S", "ox"))
+    left = found_in([everybody, young])
+    assert left["t0: region=N without t1: region=N, age=ox"] == number(region="N", age="y")
+    assert [name for name in left if "t1: region=S" in name] == [
+        "t0: region=S without t1: region=S, age=Total"
+    ]
+
+
+def test_cells_that_nobody_published_leave_nothing():
+    """One table has x and y as one category, so what the other one shows of x is beside no cell."""
+    whole = Shown(["age"], {}, EVERY, GROUPED[1])
+    women = Shown(["sex", "age"], {"sex": ["f"]}, EVERY)
+    hide(women, *(("Total", age) for age in ("Total", "o", "x", "y")))
+    left = found_in([whole, women])
+    assert {name: value for name, value in left.items() if "sex=f" in name} == {
+        f"t0: age={name} without t1: sex=f, age={name}": number(sex="m", age=codes)
+        for name, codes in (("Total", "oxy"), ("o", "o"))
+    }
+
+
+def test_a_filter_lies_within_another_one():
+    """It leaves what the other one lets through beside it, whatever else both ask for."""
+    some, fewer = (
+        Shown(["region"], {"age": ["o", "x"]}, EVERY),
+        Shown(["region"], {"age": ["o"]}, EVERY),
+    )
+    women = Shown(["region"], {"age": ["o", "x"], "sex": ["f"]}, EVERY)
+    for part, left in ((fewer, {"age": "x"}), (women, {"age": "ox", "sex": "m"})):
+        assert found_in([some, part]) == {
+            f"t0: region={r} without t1: region={r}": number(region=c, **left)
+            for r, c in (("Total", "NS"), ("N", "N"), ("S", "S"))
+        }
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -247,10 +288,10 @@ def test_a_publication_that_contradicts_itself_still_shows_differences():
     shown = [Shown(["region"], {}, EVERY), Shown(["region"], {"sex": ["f"]}, EVERY)]
     hide(shown[0], ("N",), ("S",))
     one, women = publication(shown).tables
-    women = replace(women, value=women.value * 2)  # more women than people
+    women = replace(women, value=women.value * 3)  # more women than people
     found = revealed_rests(Publication((one, women)))
     assert [rests.cells.tolist() for rests in found] == [[[0, 3]]]
-    assert [rests.value.tolist() for rests in found] == [[number() - 2 * number(sex="f")]]
+    assert [rests.value.tolist() for rests in found] == [[number() - 3 * number(sex="f")]]
 
 
 def test_a_sum_of_nothing_may_be_that_of_somebody():

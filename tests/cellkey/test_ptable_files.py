@@ -131,6 +131,9 @@ def test_what_is_no_table_is_refused(tmp_path, text, says):
 def test_what_this_layout_cannot_say_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         Lookup.read(tmp_path / "none.csv")
+    (tmp_path / "latin.csv").write_bytes("i;v;p_int_ub;type\n1;0;1;größer\n".encode("latin-1"))
+    with pytest.raises(InputError, match="line 2: not UTF-8"):
+        Lookup.read(tmp_path / "latin.csv")
     lookup = Lookup.from_abs([[0, 1, -1], [0, -1, 1]], modulus=2, reuse=2)
     with pytest.raises(InputError, match="reused in turn"):
         lookup.write(tmp_path / "abs.csv")

@@ -68,6 +68,7 @@ ELSEWHERE = {
     "publish/verify/changed.py: str(error)": _INNER,
     "publish/verify/folder.py: str(error)": _INNER,
     "plan/publication.py: str(error)": _INNER,
+    "plan/rows.py: str(error)": _INNER,
     "remote/figures.py: f'{asked.name}: {wrong}'": _INNER,
     "remote/allowance.py: refused": _INNER,
     "remote/allowance.py: why": "one of the messages of _refusal",
@@ -256,9 +257,13 @@ def test_no_template_outlives_its_message():
 
 @pytest.mark.parametrize(
     ("english", "german"),
-    [("", ""), ("job.toml, table 't': ", "job.toml, Tabelle 't': "),
-     ("job.toml, line 3: ", "job.toml, Zeile 3: "), ("step 1, pram: ", "Schritt 1, pram: ")],
-)  # fmt: skip
+    [
+        ("", ""),
+        pytest.param("job.toml, table 't': ", "job.toml, Tabelle 't': ", marks=pytest.mark.long),
+        pytest.param("job.toml, line 3: ", "job.toml, Zeile 3: ", marks=pytest.mark.long),
+        pytest.param("step 1, pram: ", "Schritt 1, pram: ", marks=pytest.mark.long),
+    ],
+)
 def test_every_message_is_read_as_itself(english, german):
     """And as no other that looks like it, wherever it stands."""
     for template, translation in catalogue().items():

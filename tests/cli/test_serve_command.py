@@ -146,7 +146,7 @@ def test_old_entries_move_into_the_archive_and_are_told_with_the_others(home):
 def test_a_configuration_is_checked_with_its_records(home):
     run("users", "add", "service.toml", "anne")
     said = run("serve", "service.toml", "--check")
-    assert "Persons: 1 data sets" in said and "persons: 2 tables may count" in said
+    assert "Persons: 1 data set is" in said and "persons: 2 tables may count" in said
     (home / "service.toml").write_text(CONFIG.replace('"x", "y", "z"', '"x", "y"'))
     assert "job" in run("serve", "service.toml", "--check", code=1)
     (home / "service.toml").write_text(CONFIG.replace("port = 0", "prot = 0"))

@@ -327,6 +327,7 @@ def test_a_terminal_with_a_code_page_shows_what_it_can(tmp_path, page):
     assert done.returncode == 0 and b"\\u0141" in done.stdout
 
 
+@pytest.mark.long
 def test_umlauts_are_read_and_written_where_the_system_has_none(tmp_path):
     # paths are ASCII: those of Windows are Unicode whatever the code page is
     firms = FIRMS.replace("N,", "Köln,").replace("region", "Straße")

@@ -164,7 +164,7 @@ def test_who_asked_gets_protection_above_its_share_only():
         judged(Request(70))
     with pytest.raises(InputError, match="frequency table"):
         Request(70)(dk.tabulate(small(), by={"c": None}))
-    with pytest.raises(InputError, match="share= must be .* at most 100, not 101"):
+    with pytest.raises(InputError, match="share= must be .* to 100 .*, not 101"):
         Request(101)
     with pytest.raises(InputError, match="minimum= must be"):
         Request(70, minimum=-1)

@@ -181,7 +181,7 @@ POSTGRES = {
     "examples": (
         sql.check_examples(value(NUMBER, 0).checks[0]),
         ' SELECT DISTINCT CAST(c1 AS VARCHAR) COLLATE "C" AS example FROM source '
-        "WHERE c1 IS NULL ORDER BY example NULLS FIRST LIMIT 6",
+        "WHERE c1 IS NULL ORDER BY example NULLS FIRST LIMIT 10000",
     ),
     "text as a number": (
         sql.exp.select("TRY_CAST(TRIM(c0) AS DECIMAL(38, 18)) AS x").from_("source"),

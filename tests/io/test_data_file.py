@@ -13,6 +13,7 @@ import diskret as dk
 from diskret.errors import InputError
 from diskret.io import Column, DataFile, to_arrow
 from diskret.io.spelling import Spelling
+from diskret.io.workbook import _NEVER_COMPUTED  # pyright: ignore[reportPrivateUsage]
 
 
 def written(tmp_path, content, name="firms.csv"):
@@ -199,6 +200,7 @@ def test_a_file_and_what_is_said_of_it_are_one_value(tmp_path):
 def workbook(tmp_path, rows, sheet="Daten"):
     book = openpyxl.Workbook()
     book.active.title = "Hinweise"
+    book.active.append(["Stand 2025"])
     page = book.create_sheet(sheet)
     for row in rows:
         page.append(row)
@@ -239,6 +241,7 @@ def test_a_sheet_without_names_gets_them(tmp_path):
     [
         ([HEAD, ROWS[2], [], ["Source: register"]], "row 3: is empty, and more follows"),
         ([HEAD, [*ROWS[2], "more"]], "row 2: has values beyond the 5 columns"),
+        ([HEAD, ["01", 1, "=1+1"]], "cell C2: holds a formula that was never computed; open the"),
         ([HEAD, ["01", 1, "#DIV/0!"]], "row 2, column 'sales': #DIV/0!"),
         ([["a", None, "b"], [1, 2, 3]], "row 1: column 2 has no name"),
         ([["a", "a"], [1, 2]], "must be unique"),
@@ -256,3 +259,23 @@ def test_sheets_that_are_not_there_are_told(tmp_path):
     path = written(tmp_path, b"no workbook", "no.xlsx")
     with pytest.raises(InputError, match="cannot be read as a workbook"):
         to_arrow(path)
+    with pytest.raises(InputError, match=r"no.xls: is read as .xlsx only; open it in a"):
+        to_arrow(path.with_suffix(".xls"))
+
+
+def test_a_column_that_is_missing_may_be_on_another_sheet(tmp_path):
+    with pytest.raises(InputError, match=r"sheet 'Hinweise': .*other sheets: 'Daten'; choose one"):
+        dk.tabulate(workbook(tmp_path, [["a"], [1]]), by={"a": None})
+
+
+@pytest.mark.parametrize(
+    ("cell", "computed"),
+    [
+        (b'<c r="B7" s="1"><f>A7+1</f><v>8</v></c>', True),
+        (b'<c r="B7" t="str"><f>IF(A7="","",A7)</f><v></v></c>', True),
+        (b'<c r="B7"><f t="shared" si="0"/></c>', False),
+        (b'<c r="B7" s="1"><f>A7+1</f><v/></c>', False),
+    ],
+)
+def test_a_formula_counts_if_it_was_computed_and_may_be_an_empty_text(cell, computed):
+    assert (_NEVER_COMPUTED.search(b'<row r="7">%b</row>' % cell) is None) == computed

@@ -127,6 +127,22 @@ def test_categories_of_numbers_stay_numbers():
     assert table.schema.types == [pa.int64(), pa.float64()]
 
 
+def test_classes_and_months_of_pandas_are_codes_as_they_are_read():
+    ages = pd.Series([31, 40, 84])
+    frame = pd.DataFrame(
+        {
+            "age": pd.cut(ages, [0, 40, 90]),
+            "classes": pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3]),
+            "month": pd.period_range("2025-11", periods=3, freq="M"),
+        }
+    )
+    assert to_arrow(frame)[0].to_pydict() == {
+        "age": ["(0, 40]", "(0, 40]", "(40, 90]"],
+        "classes": ["(0, 1]", "(1, 2]", "(2, 3]"],
+        "month": ["2025-11", "2025-12", "2026-01"],
+    }
+
+
 def test_a_missing_value_in_pandas_is_null():
     table, _ = to_arrow(pd.DataFrame({"x": [1.5, float("nan")], "n": [pd.NA, "a"]}))
     assert table.to_pydict() == {"x": [1.5, None], "n": [None, "a"]}
@@ -172,7 +188,7 @@ def test_a_relation_sees_its_own_connection():
         ({"a": [1]}, "'dict'"),
         (pd.Series([1]), "'Series'"),
         ([], "an empty list"),
-        ([{"a": 1}], "a list that holds an object of type 'dict'"),
+        ([{"a": 1}], "a list with an object of type 'dict' in it"),
     ],
     ids=lambda thing: type(thing).__name__,
 )
@@ -181,7 +197,16 @@ def test_what_is_no_table_is_refused_with_what_is(thing, said):
         with pytest.raises(InputError) as caught:
             read(thing)
         assert said in str(caught.value)
-        for accepted in ("pandas", "Polars", "PyArrow", "DuckDB", ".parquet", ".csv", ".txt"):
+        for accepted in (
+            "pandas",
+            "Polars",
+            "PyArrow",
+            "DuckDB",
+            ".parquet",
+            ".csv",
+            ".txt",
+            ".tsv",
+        ):
             assert accepted in str(caught.value)
 
 
@@ -266,7 +291,7 @@ def test_parquet_files_must_have_the_same_columns(tmp_path):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("suffix", [".csv", ".txt"])
+@pytest.mark.parametrize("suffix", [".csv", ".txt", ".tsv"])
 def test_the_delimiter_is_read_from_the_header(tmp_path, delimiter, suffix):
     path = tmp_path / f"records{suffix}"
     path.write_text(

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from profiles import examples
+from profiles import examples, some_quick
 
 import diskret as dk
 from diskret.errors import HierarchyError, InputError
@@ -59,7 +59,7 @@ def test_a_text_in_a_column_of_numbers_is_told_with_file_line_column_and_remedy(
     said = str(error.value)
     assert said.startswith(f"{path}")
     assert "line 5" in said and "'n.a.'" in said and "'v'" in said
-    assert "say decimal= and thousands=" in said or "suppressed=" in said
+    assert "say how the file writes them: DataFile(path, decimal=" in said or "suppressed=" in said
     assert "Zeile 5" in translated(said, "de") and " line " not in translated(said, "de")
 
 
@@ -70,6 +70,14 @@ def test_the_row_of_a_sheet_is_that_of_the_spreadsheet(tmp_path, read):
     with pytest.raises(InputError, match=r"firms.xlsx.*row 5") as error:
         read(DataFile(path, header=2))
     assert "'k.A.'" in str(error.value)
+    assert "Zeile 5" in translated(str(error.value), "de")
+
+
+def test_the_first_of_many_values_is_told_and_not_the_first_by_the_alphabet(tmp_path):
+    rows = "".join(f"N;{100 + i}\n" for i in range(3))
+    path = written(tmp_path, f"region;v\n{rows}S;z\n" + "".join(f"N;a{i}\n" for i in range(9)))
+    with pytest.raises(InputError, match=r"line 5: 10 records: texts .*'a0', .*, …\)"):
+        tabulated(path)
 
 
 @pytest.mark.parametrize("read", [tabulated, of_cells, audited])
@@ -79,7 +87,7 @@ def test_a_missing_code_is_told_with_its_line(tmp_path, read):
         read(path)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("end", some_quick(["\n", "\r\n", "\r"], ["\r\n"]))
 @pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize(
     ("lines", "line"),

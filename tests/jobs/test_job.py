@@ -121,6 +121,7 @@ def folder(tmp_path: Path) -> Path:
     pq.write_table(pa.table({"region": ["N"]}), tmp_path / "firms.parquet")
     (tmp_path / "apriori.hst").write_text("N,1,p\n", encoding="utf-8")
     (tmp_path / "firms.dat").write_text("", encoding="utf-8")
+    (tmp_path / "firms.xls").write_text("", encoding="utf-8")
     (tmp_path / "out-2020").mkdir()
     return tmp_path
 
@@ -642,7 +643,7 @@ BROKEN = [
     ("time_limit = 60", "time_limit = inf", 41, ["'time_limit'", "number above 0"]),
     ("time_limit = 60", "time_limit = nan", 41, ["'time_limit'", "number above 0"]),
     ("p_percent", "p_precent", 43, ["'p_precent'", "did you mean 'p_percent'", "dominance"]),
-    ("{ p = 15,", "{ p = 0,", 43, ["'p'", "[tables.rules.p_percent]", "above 0"]),
+    ("{ p = 15,", "{ p = 0,", 43, ["'p'", "[tables.rules.p_percent]", "from 1 upwards"]),
     ("{ p = 15,", "{ q = 15,", 43, ["'q'", "p, minimum_level"]),
     ("{ p = 15,", "{", 43, ["'p' is missing"]),
     ("minimum_level = 2.5", "minimum_level = -1", 43, ["'minimum_level'", "from 0 to"]),
@@ -650,7 +651,7 @@ BROKEN = [
     ("{ n = 3, of", "{ n = 1, of", 44, ["'n'", "whole number from 2", "not 1"]),
     ('of = "holdings"', 'of = "holding"', 44, ["'of'", "did you mean 'holdings'"]),
     ("range = 20", "range = 0", 44, ["'range'", "above 0"]),
-    ("k = 70", "k = 101", 45, ["'k'", "at most 100", "not 101"]),
+    ("k = 70", "k = 101", 45, ["'k'", "to 100", "not 101"]),
     ('holding = "group_id"', "", 44, ["holdings", "needs 'holding'"]),
     ('at = { region = "All", size', 'at = { siz = "1", size', 47, ["'siz'", "'size'"]),
     ('region = "N", size = "1"', 'size = "1"', 49, ["'region' is missing"]),
@@ -681,7 +682,7 @@ BROKEN = [
      ["'variables'", "did you mean 'size'"]),
     ("minimum_frequency = { n = 4 }", "marginal_value = { distance = -1 }", 53, ["from 0 to"]),
     ("minimum_frequency = { n = 4 }", "group_disclosure = {}", 53, ["'percent' is missing"]),
-    ("minimum_frequency = { n = 4 }", "group_disclosure = { percent = 120 }", 53, ["at most 100"]),
+    ("minimum_frequency = { n = 4 }", "group_disclosure = { percent = 120 }", 53, ["to 100"]),
     ("minimum_frequency = { n = 4 }", "pq = { p = 5, q = 50 }", 53, ["'pq'", "not a count"]),
     ("zeros_known = true", 'zeros_known = "yes"', 56, ["'zeros_known'", "true or false", '"yes"']),
     ("relative = 50", "relativ = 50", 57, ["'relativ'", "did you mean 'relative'"]),
@@ -731,7 +732,8 @@ def test_tables_must_be_a_list(folder: Path):
 
 @pytest.mark.parametrize(("name", "words"), [
     ("firms.dat", "add format"),
-    ("firms.parquet", "a csv file must end in .csv or .txt"),
+    ("firms.parquet", "a csv file must end in .csv or .txt or .tsv"),
+    ("firms.xls", "line 2: firms.xls is read as .xlsx only; open it"),
 ])  # fmt: skip
 def test_suffix_and_format_must_fit(folder: Path, name: str, words: str):
     given = "" if name == "firms.dat" else 'format = "csv"\n'
@@ -745,7 +747,7 @@ def test_fixed_format_needs_columns(folder: Path):
 
 
 def test_no_job_file(tmp_path: Path):
-    with pytest.raises(JobError, match="there is no job file .*nothing.toml"):
+    with pytest.raises(JobError, match="there is no job file nothing.toml in"):
         read_job(tmp_path / "nothing.toml")
 
 

@@ -159,6 +159,19 @@ def test_what_is_wrong_is_said_with_its_line(folder, text, message):
         read_microdata_job(written(folder, text))
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (job_text().replace('"sex"]', '"sx"]'), "job.toml, line 6: .*'sx', .* did you mean 'sex'"),
+        (job_text().replace('"age"\nwidth', '"agee"\nwidth'), "line 12: step 1, recode: .*'agee'"),
+        (job_text(claims='k_anonymity = { k = 2, keys = ["town"] }'), "line 25: a claim .*'town'"),
+    ],
+)
+def test_a_column_that_is_missing_is_said_with_the_line_of_the_job(folder, text, message):
+    with pytest.raises(InputError, match=message):
+        run_microdata_job(read_microdata_job(written(folder, text)))
+
+
 def test_the_template_is_a_job_and_every_option_in_it_is_one(folder):
     lines = template("anonymize").splitlines()
     keys = [line[1:] if line.startswith("#") and "=" in line[:20] else line for line in lines]

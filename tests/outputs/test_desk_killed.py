@@ -100,7 +100,12 @@ def state_of(home):
 
 @pytest.mark.parametrize(
     ("replacing", "step"),
-    [(False, step) for step in FRESH] + [(True, step) for step in REPLACING],
+    [
+        # what is killed before a step was killed after the last one, more or less
+        pytest.param(replacing, step, marks=[pytest.mark.long] * ("before" in step))
+        for replacing, steps in ((False, FRESH), (True, REPLACING))
+        for step in steps
+    ],
     ids=label,
 )
 def test_in_place_and_in_the_history_or_neither(home, replacing, step):
@@ -120,7 +125,7 @@ def test_in_place_and_in_the_history_or_neither(home, replacing, step):
     "again",
     [
         (SqliteConnection, "commit", "after", 1),
-        (SqliteConnection, "commit", "before", 2),
+        pytest.param((SqliteConnection, "commit", "before", 2), marks=pytest.mark.long),
         (Path, "rename", "after", 1),
     ],
     ids=label,

@@ -43,6 +43,7 @@ def test_own_profile(tmp_path):
     [
         ("name = 'x'\nthreshhold = 5", "line 2: 'threshhold' is no key of a profile; there are "),
         ("\nthreshold = 0", "line 2: threshold= must be a whole number from 1 upwards, not 0"),
+        ("dominance = [2, 0.9]", "line 1: dominance= must be the number of contributors"),
         ("dominance = [2]", "line 1: dominance= must be the number of contributors"),
         ("dominance = 'x'", "line 1: dominance= must be the number of contributors"),
         ("dominance = ['a', 'b']", "line 1: dominance= must be the number of contributors"),
@@ -50,7 +51,10 @@ def test_own_profile(tmp_path):
         ("[verdicts]\nzero = 'no'", "line 1: verdicts= must be 'pass', 'review' or 'fail'"),
         ("forbidden = ['pie']", "line 1: forbidden= names 'pie'; there are frequencies"),
         ("[wording]\nzero = 'x'", "line 1: wording= of 'zero' must name languages"),
-        ("p_percent = -1", "line 1: p_percent= must be a percentage above 0, not -1"),
+        (
+            "p_percent = -1",
+            "line 1: p_percent= must be a percentage from 1 upwards (5 for 5 %), not -1",
+        ),
         ("threshold = ", "not valid TOML"),
     ],
 )

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from profiles import scaled
 
 from diskret.errors import InputError, ProofError
 from diskret.outputs import Profile, Project, crosstab, model
@@ -131,7 +132,7 @@ def singled_out(earlier, new, threshold):
     return best
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(scaled(200)))
 def test_smallest_set_is_found(seed):
     draw = np.random.default_rng(seed)
     number = 45

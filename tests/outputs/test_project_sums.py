@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from profiles import scaled
 
 from diskret.attack.row_space import RowSpace
 from diskret.attack.singled_out import Limit, Members, fewest_units, unsafe_sum
@@ -109,7 +110,7 @@ def brute_force(cells, members, threshold, limit, masks):
 LIMITS = (Limit(1, 0.1, 0.0), Limit(0, 1.0, 1.0), Limit(1, 1 / 9, 1.0))
 
 
-@pytest.mark.parametrize("seed", range(48))
+@pytest.mark.parametrize("seed", range(scaled(240)))
 def test_every_signed_set_is_found(seed):
     """Also of sets that follow from what is known together with others, and of large units."""
     from scipy import sparse

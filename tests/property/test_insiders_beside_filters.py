@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 from insiders_oracle import Beside
-from profiles import scaled
+from profiles import scaled, some_quick
 
 import diskret as dk
 from diskret.errors import ProofError, ProtectionError
@@ -65,7 +65,7 @@ def test_without_rests_among_the_targets_somebody_learns(monkeypatch):
     assert any(told(seed) for seed in SABOTAGED)
 
 
-@pytest.mark.parametrize("seed", SABOTAGED)
+@pytest.mark.parametrize("seed", some_quick(SABOTAGED, SABOTAGED[:2]))
 def test_what_is_written_is_verified(seed, tmp_path):
     case, results, shown = protected(seed)
     assert case.rests(shown)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from profiles import examples
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import diskret as dk
@@ -164,6 +165,7 @@ def summed_is_safe(case, p):
     check(table, result, level, whole=False)
 
 
+@examples(60)
 @given(counted(), st.sampled_from([2, 3, 4]))
 def test_counts_are_safe(case, n):
     counted_is_safe(case, n)

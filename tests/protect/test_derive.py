@@ -263,19 +263,19 @@ def test_names_are_taken_once(tmp_path):
 # ── sabotage ────────────────────────────────────────────────────────────────────────
 
 FORGERIES = [
-    ("sales_mean.csv", "N,22.5,published", "N,22.6,published", "1 figures or statuses"),
-    ("sales_mean.csv", "N,22.5,published", "N,22.4,published", "1 figures or statuses"),
-    ("sales_mean.csv", "S,,suppressed", "S,18.3,published", "1 figures or statuses"),
-    ("sales_mean.csv", "S,,suppressed", "S,18.3,suppressed", "1 figures or statuses"),
-    ("sales_mean.csv", "S,,suppressed", "S,,empty", "1 figures or statuses"),
-    ("sales_mean.csv", "N,22.5,published", "N,,published", "1 figures or statuses"),
-    ("sales_mean.csv", "N,22.5,published", "N,22.50,published", "1 figures or statuses"),
-    ("sales_mean.csv", "N,22.5,published", "N,,suppressed", "1 figures or statuses"),
+    ("sales_mean.csv", "N,22.5,published", "N,22.6,published", "1 figure or status that"),
+    ("sales_mean.csv", "N,22.5,published", "N,22.4,published", "1 figure or status that"),
+    ("sales_mean.csv", "S,,suppressed", "S,18.3,published", "1 figure or status that"),
+    ("sales_mean.csv", "S,,suppressed", "S,18.3,suppressed", "1 figure or status that"),
+    ("sales_mean.csv", "S,,suppressed", "S,,empty", "1 figure or status that"),
+    ("sales_mean.csv", "N,22.5,published", "N,,published", "1 figure or status that"),
+    ("sales_mean.csv", "N,22.5,published", "N,22.50,published", "1 figure or status that"),
+    ("sales_mean.csv", "N,22.5,published", "N,,suppressed", "1 figure or status that"),
     ("sales_mean.csv", "\nE,", "\nX,", "does not hold the cells of its tables"),
     ("sales_mean.csv", "sales_mean,status", "mean,status", "the columns must be region, sales_me"),
-    ("sales_growth.csv", "N,12.5,published", "N,12.4,published", "1 figures or statuses"),
-    ("sales_growth.csv", "W,,suppressed", "W,-14.3,published", "1 figures or statuses"),
-    ("sales_share.csv", "S,,suppressed", "S,26.2,published", "1 figures or statuses"),
+    ("sales_growth.csv", "N,12.5,published", "N,12.4,published", "1 figure or status that"),
+    ("sales_growth.csv", "W,,suppressed", "W,-14.3,published", "1 figure or status that"),
+    ("sales_share.csv", "S,,suppressed", "S,26.2,published", "1 figure or status that"),
     ("sales_mean.derived.json", '"decimals": 1', '"decimals": 1, "secret": 5', "does not say how"),
     ("all.csv", "S,3,published,,suppressed", "S,3,published,55,published", "does not hold what"),
     ("all.csv", "22.5", "22.6", "does not hold what stands in the files"),
@@ -331,7 +331,7 @@ def test_a_wrong_computation_is_caught_before_anything_is_written(
     mean = dk.derive.mean(sales, firms)
     monkeypatch.setattr(Derived, part, sabotaged)
     with pytest.raises(
-        ProofError, match=r"sales_mean\.csv holds \d figures or statuses that do not"
+        ProofError, match=r"sales_mean\.csv holds \d figures? or status.* not follow"
     ):
         write([sales, firms], tmp_path / "out", derived=[mean], keys=tmp_path / "keys")
     assert not (tmp_path / "out").exists()

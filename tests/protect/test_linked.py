@@ -70,6 +70,7 @@ def test_common_cells_have_one_status(pair):
     assert [r.name for r in (one, two)] == ["turnover_nace_size", "turnover_nace_region"]
 
 
+@pytest.mark.long
 def test_hypercubes_protect_linked_tables_in_turn(register):
     tables = [turnover(register, "nace", "size"), turnover(register, "nace", "region")]
     one, two = dk.suppress(tables, dk.rules.PPercent(10), method="hypercube")
@@ -156,6 +157,7 @@ def test_a_missing_or_changed_companion_is_noticed(folder):
         verify(folder, keys=KEYS)
 
 
+@pytest.mark.long
 def test_three_tables_claim_less_if_their_populations_differ(register):
     def said(*where):
         tables = [turnover(register, name) for name in ("nace", "size", "region")]

@@ -7,6 +7,7 @@ was published rounded was taken for one that rules have judged.
 import numpy as np
 import pyarrow as pa
 import pytest
+from profiles import scaled
 
 import diskret as dk
 from diskret.attack.parts import revealed_parts
@@ -34,7 +35,7 @@ def shown(result):
     }
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(scaled(60)))
 def test_a_filter_by_numbers_leaves_nobody_alone(seed):
     draw = np.random.default_rng(seed)
     staff = draw.integers(1, 9, 14)

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from earlier_releases import Before
+from profiles import scaled
 
 import diskret as dk
 from diskret.errors import ProofError
@@ -52,7 +53,7 @@ def subtracted(rounded, base, exact):
             yield place, small[0], left
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(scaled(60)))
 def test_no_count_that_was_rounded_is_left_by_an_exact_total(seed):
     records = drawn(seed)
     earlier = dk.round_table(tabulated(records, "place", "job"), 3, "small_counts", keys=KEYS)

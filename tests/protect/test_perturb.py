@@ -353,5 +353,5 @@ def test_what_does_not_fit_is_refused(options, match):
 
 
 def test_records_are_no_table():
-    with pytest.raises(InputError, match=r"perturb\(\) changes tables"):
+    with pytest.raises(InputError, match=r"perturb\(\) takes tables"):
         dk.perturb(records(3), NOISE)

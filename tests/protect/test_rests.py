@@ -203,10 +203,12 @@ def test_a_real_ledger_compares_contributors(tmp_path):
     assert verify(tmp_path / "two", keys=KEYS, releases=[tmp_path / "one"])
 
 
-def test_without_contributions_a_warning_and_no_claim():
+def test_without_contributions_a_warning_and_no_claim(tmp_path):
     with pytest.warns(UserWarning, match="nothing is claimed of what is left beside"):
         results = dk.suppress(both(contributions=False), dk.rules.PPercent(10), name=["all", "a"])
     assert results[0].certificate.internal()["rests_not_judged"] > 0
+    folder = dk.write(results, tmp_path / "out", ["csv"], keys=KEYS)
+    assert verify(folder, keys=KEYS).checked_internal
     assert "without the same cell of a filter" not in said(results[0], "claimed")
     assert "without the same cell of a filter" in said(results[0], "not_claimed")
 
@@ -264,7 +266,9 @@ def staffed(of_5, of_0):
 SALES, COUNTS = {"value": "sales", "unit": "firm", "contributions": True}, {}
 
 
-@pytest.mark.parametrize("more", [SALES, COUNTS], ids=["sales", "counts"])
+@pytest.mark.parametrize(
+    "more", [SALES, pytest.param(COUNTS, marks=pytest.mark.long)], ids=["sales", "counts"]
+)
 @pytest.mark.parametrize(
     ("whole", "part"),
     [

@@ -54,7 +54,7 @@ def test_together(kind, how, tmp_path):
     assert verify(folder, keys=KEYS).tables == ("fine", "rough")
 
 
-@pytest.mark.parametrize("kind", [COUNTS, SUMS])
+@pytest.mark.parametrize("kind", [COUNTS, pytest.param(SUMS, marks=pytest.mark.long)])
 @pytest.mark.parametrize("how", ROUGH)
 @pytest.mark.parametrize("first", [0, 1])
 def test_one_after_the_other(kind, how, first, tmp_path):

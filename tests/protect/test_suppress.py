@@ -57,8 +57,8 @@ def test_public_has_codes_values_and_one_status_for_all_suppressed():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"table": frame()}, "protects tables, not an object of type 'Table'; make one with"),
-        ({"table": [counts(), "counts"]}, "protects tables, not an object of type 'str'"),
+        ({"table": frame()}, "takes tables, not an object of type 'Table'; make one with"),
+        ({"table": [counts(), "counts"]}, "takes tables, not an object of type 'str'"),
         ({"rule": MinimumFrequency}, "MinimumFrequency is a kind of rule; give its numbers"),
         ({"rule": "p%"}, "'p%' is no rule"),
         ({"attacker": "outsider"}, "attacker= is a dk.Attacker"),

@@ -91,7 +91,13 @@ TWO_EACH = firms(
 
 
 @pytest.mark.parametrize("before", [1, 2])
-@pytest.mark.parametrize("more", [{"by": ["region"], "where": {"size": "x"}}, {"by": ["size"]}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"by": ["region"], "where": {"size": "x"}},
+        pytest.param({"by": ["size"]}, marks=pytest.mark.long),
+    ],
+)
 def test_what_two_could_tell_together(before, more, tmp_path):
     """The firms of A × y together know B × x, which only an office that asks for it prevents."""
     rule = RULE | dk.rules.MinimumFrequency(3)

@@ -114,7 +114,7 @@ def test_no_other_figure_may_leave(kind, tmp_path):
         for text, status in neighbours(row[-2], row[-1], figure.decimals):
             with_rows(path, [*rows[:at], [*row[:-2], text, status], *rows[at + 1 :]])
             assert problems(figure, tmp_path) == [
-                "f.csv holds 1 figures or statuses that do not follow from the published values"
+                "f.csv holds 1 figure or status that does not follow from the published values"
             ], (row, text, status)
     with_rows(path, [[*row[:-2], "7", "empty"] for row in rows])
     [problem] = problems(figure, tmp_path)

@@ -25,6 +25,8 @@ def test_the_office_sees_every_figure(tmp_path):
     rows = [list(row) for row in sheet.iter_rows(values_only=True)]
     assert rows[0][0] == "Confidential: for internal use only"
     assert rows[1] == CELLS.column_names
+    heads = ["general", "right", "general", "right", "right", "general"]
+    assert [cell.alignment.horizontal or "general" for cell in sheet[2]] == heads
     assert rows[2] == ["Total", 25.5, "published", 12, None, False]
     assert rows[3] == ["A", 10.25, "primary", 2, "∞", True]
     assert rows[4] == ["B", 15.25, "secondary", 10, 3, None]

@@ -74,7 +74,12 @@ def killed_at(home: Path, step):
 
 @pytest.mark.parametrize(
     ("replacing", "step"),
-    [(False, step) for step in COMMITS + FRESH] + [(True, step) for step in COMMITS + REPLACING],
+    [
+        # what is killed before a step was killed after the last one, more or less
+        pytest.param(replacing, step, marks=[pytest.mark.long] * ("before" in step))
+        for replacing, steps in ((False, COMMITS + FRESH), (True, COMMITS + REPLACING))
+        for step in steps
+    ],
     ids=label,
 )
 def test_both_or_neither(tmp_path, replacing, step):

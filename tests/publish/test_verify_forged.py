@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from every_family import FAMILIES, KEYS, RULE, counts, one_after_the_other
-from profiles import scaled
+from every_family import FAMILIES, KEYS, QUICK, RULE, counts
+from profiles import scaled, some_quick
 from sealing import reseal
 
 import diskret as dk
@@ -29,7 +29,7 @@ def written(tmp_path_factory):
     return {name: made(home / name) for name, made in FAMILIES.items()}
 
 
-@pytest.fixture(params=one_after_the_other(FAMILIES))
+@pytest.fixture(params=some_quick(FAMILIES, QUICK))
 def release(request, written, tmp_path):
     """A copy of one release of each family that a test may damage."""
     shutil.copytree(written[request.param], tmp_path / "out", symlinks=True)

@@ -108,7 +108,7 @@ def accepted(public, texts, releases, **more):
     return True
 
 
-LONG = {(beside, True, False)}
+LONG = {(beside, True, False), (alone, False, False), (together, False, False)}
 
 
 @pytest.mark.parametrize(

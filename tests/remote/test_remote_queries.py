@@ -4,7 +4,8 @@ import pytest
 from remote_access import QUERY
 
 from diskret.errors import JobError
-from diskret.remote.query import names_in, read_query, text_of
+from diskret.io.encoded import utf8_text
+from diskret.remote.query import names_in, read_query
 
 HEAD = 'project = "pay"\ndata = "persons"\n[[results]]\nname = "m"\n'
 
@@ -89,7 +90,7 @@ def test_what_is_wrong_is_said(text, says):
 def test_a_file_that_is_no_text_is_said(tmp_path):
     (tmp_path / "q.toml").write_bytes(b'a = "b"\n# \xff\n')
     with pytest.raises(JobError, match="q.toml, line 2: not UTF-8"):
-        text_of(tmp_path / "q.toml")
+        utf8_text(tmp_path / "q.toml", JobError)
 
 
 def test_two_results_of_one_name_are_refused():

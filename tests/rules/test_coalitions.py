@@ -79,7 +79,7 @@ def test_tabulate_is_told_how_many_contributions_are_needed():
     records = pa.table({"b": ["A"] * 4, "v": [100, 50, 26, 4]})
     rule = PPercent(10, coalition=3)
     assert rule.largest == 4
-    with pytest.raises(InputError, match="needs the 4 largest.*use largest=4"):
+    with pytest.raises(InputError, match="looks at the largest contributions.*use largest=4"):
         rule(dk.tabulate(records, by={"b": None}, value="v", largest=3))
     table = dk.tabulate(records, by={"b": None}, value="v", largest=rule.largest)
     assert rule(table).unsafe.all()

@@ -65,7 +65,7 @@ def test_p_percent_asks_for_its_share_less_the_rest(cell, p, smallest, decimals)
     need = Fraction(str(p)) / 100 * largest - others
     wanted = max(ceil(need), smallest * 10**decimals) if need > 0 else 0
     assert max(asks(PPercent(p, minimum_level=smallest), cell, decimals=decimals), 0) == wanted
-    half = PQ(p / 4, 50, minimum_level=smallest) if p < 100 else None
+    half = PQ(p / 4, 50, minimum_level=smallest) if 4 <= p < 100 else None
     if half:
         need = Fraction(str(p / 4)) / 50 * largest - others
         wanted = max(ceil(need), smallest * 10**decimals) if need > 0 else 0

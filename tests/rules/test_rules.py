@@ -89,7 +89,7 @@ def test_dominance_is_strict():
 
 @given(
     st.lists(st.integers(0, 10**12), max_size=6),
-    st.decimals("0.1", 99, places=1),
+    st.decimals(1, 99, places=1),
     st.integers(1, 100),
 )
 def test_levels_are_what_the_rule_leaves_open(contributions, p, k):
@@ -143,10 +143,11 @@ def test_joining_sensitivities_keeps_reasons_apart():
     ("make", "what"),
     [
         (lambda: PPercent(0), "p= must be"),
+        (lambda: PPercent(0.05), "p= must be a percentage from 1 upwards .5 for 5 %., not 0.05"),
         (lambda: PPercent(float("nan")), "p= must be"),
         (lambda: PPercent(5, minimum_level=-1), "minimum_level"),
         (lambda: Dominance(0, 80), "n= must be"),
-        (lambda: Dominance(3, 101), "at most 100"),
+        (lambda: Dominance(3, 101), "to 100"),
         (lambda: MinimumFrequency(1), "n= must be"),
         (lambda: MinimumFrequency(3, range=-5), "range"),
         (lambda: MinimumFrequency(3, of="persons"), "of= must be"),

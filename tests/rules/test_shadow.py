@@ -269,7 +269,7 @@ def test_a_file_gives_the_contributions_of_the_shadow():
     )
     found = Shadow(PPercent(10), "e")(table)
     assert (found.lower[1], found.upper[1]) == (21, 21)
-    with pytest.raises(InputError, match="needs the 2 largest"):
+    with pytest.raises(InputError, match="looks at the largest.*use largest=2"):
         PPercent(10)(table)
     with pytest.raises(InputError, match="another variable than 'v'"):
         dk.Table.from_cells(cells, by={"r": None}, value="v", shadow="v")

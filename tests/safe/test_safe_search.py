@@ -66,7 +66,7 @@ def same(one: SafeFile, other: SafeFile) -> bool:
 @pytest.mark.parametrize("new", [False, True])
 def test_small_files_are_mostly_as_good_as_can_be(new):
     gaps = []
-    for seed in range(scaled(8)):
+    for seed in range(scaled(50)):
         problem = small_problem(seed, most=24, new=new)
         found = score(problem, search(problem, seed=1))
         best = score(problem, optimal(problem))

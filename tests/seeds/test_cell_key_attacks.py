@@ -93,6 +93,7 @@ def test_second_draw_of_the_listing_breaks_with_the_margins():
     assert wrong == 0  # what adds up alone is the truth: it is always among the values seen
 
 
+@pytest.mark.long
 def test_without_the_second_draw_margins_do_not_break_it():
     found = [(true, solved(seen)) for true, seen in candidates(p0=0.0)]
     # values seldom add up, and where they do they are as a rule not the true ones

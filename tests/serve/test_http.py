@@ -2,16 +2,21 @@
 
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
-from over_http import USERS, ask, listening, send
+from fastapi import FastAPI
+from over_http import USERS, ask, listening, send, service
 from serving import by_hand, census, people, tabulator
 
 import diskret as dk
 from diskret.errors import InputError
 from diskret.serve.client import ServiceError
+from diskret.serve.web.server import server
+from diskret.workbench.server import workbench
 
 
 @pytest.fixture(scope="module")
@@ -264,3 +269,15 @@ def test_a_service_that_went_away_is_an_error_and_a_new_one_is_found():
         service.table("census", ["sex"])
     with pytest.raises(ServiceError, match="does not answer"):
         service.table("census", ["sex"])
+
+
+def test_a_port_that_another_program_has_is_told(url):
+    port = int(url.rpartition(":")[2])
+    asked = replace(service(None), port=port)
+    with pytest.raises(InputError, match=f"port {port} of 127.0.0.1 cannot be used: another"):
+        server(FastAPI(), asked, print).run()
+    with (
+        pytest.raises(InputError, match=f"port {port} of .* or 0 for one that is free"),
+        workbench(Path(), port),
+    ):
+        pass

@@ -24,7 +24,7 @@ NUMBER = itertools.count()
 posix = pytest.mark.skipif(os.name != "posix", reason="optional: needs a POSIX system")
 
 
-@pytest.fixture(params=["file", "server"])
+@pytest.fixture(params=["file", pytest.param("server", marks=pytest.mark.long)])
 def place(request, tmp_path):
     place = str(tmp_path / "service.db")
     if request.param == "server":

@@ -218,6 +218,7 @@ def interval(key: Any, row: Any) -> Any:
     return np.searchsorted(row.cumsum(), key % 1, side="right").clip(max=len(row) - 1)
 
 
+@pytest.mark.long
 def test_plain_sums_of_keys_would_tell_more_than_is_said(worth: Any, monkeypatch: Any):
     stated = resistance(NOISE, known_empty=False).certainty(1, twins=False)
     assert right_by_keys(worth) <= stated + error(stated, 300)

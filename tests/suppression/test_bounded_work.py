@@ -179,7 +179,7 @@ def test_who_is_refused_for_lack_of_work_is_told_so(monkeypatch: pytest.MonkeyPa
     no_pivots_and_no_cubes(monkeypatch)
     no_turns(monkeypatch)
     # no fraction is an answer, as where denominators are huge
-    monkeypatch.setattr("diskret.suppression.search.checked", lambda here, proposal: iter(()))
+    monkeypatch.setattr("diskret.suppression.search.checked", lambda *_: iter(()))
     with pytest.raises(ProtectionError, match="within the work that one search is allowed"):
         sequential(problem)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from profiles import some_quick
 from suppression_problems import is_safe
 
 import diskret as dk
@@ -46,7 +47,7 @@ def cost(asked: Problem, suppressed: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", some_quick(range(3), [0]))
 def test_a_pattern_within_a_pattern_costs_no_more_and_is_shown_to_be_safe(seed, sizes):
     asked = problem(seed, sizes)
     cells = changeable(asked)

@@ -109,18 +109,20 @@ def test_what_is_left_without_some_changes_is_what_the_others_show(problem: Prob
     everything = np.ones(len(cells.down), dtype=bool)
     certified = Reach(len(cells.down))
     hidden, changes = greedy._hide(problem, cells, everything, certified, (), None)
-    pattern = cleanup._Pattern(cells, hidden, certified, changes, None, problem.deadline)
+    pattern = cleanup._Pattern(
+        cells, hidden, certified, changes, None, problem.deadline, lambda: None
+    )
     random = np.random.default_rng(len(changes))
-    kept = pattern.changes
-    lost = {change for change in kept if random.random() < 0.4}
-    groups = sorted(pattern._resting_on(lost))
+    kept = pattern.kept.changes
+    lost = np.flatnonzero(random.random(len(kept)) < 0.4)
+    groups = pattern._resting_on(lost)
     pattern.reach.set_to(groups, pattern._shown_without(lost, groups))
     anew = certified.copy()
-    for change in kept:
-        if change not in lost:
+    for number, change in enumerate(kept):
+        if number not in lost:
             anew.add(change)
-    for group in np.flatnonzero(pattern.needy).tolist():
-        np.testing.assert_array_equal(pattern.reach.at([group]), anew.at([group]))
+    needy = np.flatnonzero(pattern.needy)
+    np.testing.assert_array_equal(pattern.reach.at(needy), anew.at(needy))
 
 
 def lost_movements(seed: int) -> tuple[Part, Search, list[NDArray[np.float64]], int]:

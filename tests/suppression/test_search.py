@@ -113,7 +113,7 @@ def test_the_first_whole_change_costs_no_more_than_what_a_search_of_all_nearby_f
         search.publish(untouched, False)
         if nearby is not None:
             seen += 1
-            _, first, *_ = proposals(search, index, 1, lambda: SECONDS)
+            _, (first, _), *_ = proposals(search, index, 1, lambda: SECONDS)
             # the least price of a unit is a little more than 1
             assert paid(cells, search, first) <= paid(cells, search, nearby) + 1
     assert seen
@@ -127,7 +127,7 @@ def test_a_wrong_change_along_a_proposal_protects_nothing(method, monkeypatch: p
         return out
 
     monkeypatch.setattr(Search, "cheapest_along", wrong)
-    for seed in range(3):
+    for seed in range(2):
         problem = counts(seed)
         assert is_safe(problem, method(problem).suppressed)
 
@@ -136,7 +136,7 @@ def test_blocks_of_values_ask_nothing_in_whole_numbers(monkeypatch: pytest.Monke
     asked: list[int] = []
     monkeypatch.setattr(Search, "cheapest_whole", lambda self, *_: asked.append(1))
     # an answer that no check takes, as from a programme with huge denominators
-    monkeypatch.setattr("diskret.suppression.search.checked", lambda here, proposal: iter(()))
+    monkeypatch.setattr("diskret.suppression.search.checked", lambda *_: iter(()))
     for integer in (True, False):
         asked.clear()
         problem = counts(1, integer=integer)

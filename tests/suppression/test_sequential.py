@@ -24,7 +24,8 @@ from suppression_problems import (
 )
 
 from diskret.deadline import Deadline
-from diskret.suppression import Problem, sequential
+from diskret.suppression import Method, Problem, certify, hypercube, modular, sequential
+from diskret.suppression.changes import Reach
 
 
 @pytest.fixture
@@ -47,6 +48,25 @@ def test_a_time_limit_that_only_cuts_the_tidying_up_is_reported(
     pattern = sequential(problem)
     assert not pattern.complete
     assert violations(problem, pattern.suppressed) == []
+
+
+@pytest.mark.parametrize("method", [sequential, modular, hypercube])
+def test_what_primary_cells_show_alone_takes_a_quarter_of_the_time(
+    method: Method, lecture: Problem, monkeypatch: pytest.MonkeyPatch
+):
+    clock, left = [0.0], list[float]()
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+
+    def slow(cells, hidden, one_by_one, seconds, waiting):
+        left.append(seconds())
+        clock[0] = 50.0
+        left.append(seconds())
+        return Reach(len(cells.down))
+
+    monkeypatch.setattr(certify, "certify", slow)
+    problem = replace(lecture, deadline=Deadline(100.0))
+    assert violations(problem, method(problem).suppressed) == []
+    assert left == [25.0, -25.0]
 
 
 def test_a_start_is_used_but_not_kept_where_nobody_needs_it(lecture: Problem):

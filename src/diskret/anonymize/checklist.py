@@ -170,11 +170,9 @@ def _told(finding: Finding, words: Words) -> Check:
     )
 
 
-def _shown(name: str, value: Figure, language: str) -> str:
-    if isinstance(value, str):
+def _shown(name: str, value: Figure, language: str) -> str | int:
+    if isinstance(value, str | int):
         return value
-    if isinstance(value, int):
-        return number(value, language)
     if isinstance(value, float):
         if name in _SHARES:
             return f"{number(100 * value, language, 3)}\N{NO-BREAK SPACE}%"

@@ -17,6 +17,7 @@ from diskret.anonymize.data import Microdata
 from diskret.anonymize.verb import VERBS, Step
 from diskret.disk import new_file
 from diskret.errors import DiskretError, InputError
+from diskret.io.record_errors import RecordError
 from diskret.progress import Progress, silent
 
 
@@ -69,6 +70,9 @@ def carry_out(md: Microdata, steps: Iterable[Step], progress: Progress = silent)
         arguments = {**step.arguments, "progress": progress} if reporting else step.arguments
         try:
             md = method(**arguments)
+        except RecordError as error:
+            said = f"step {number}, {step.verb}: {error}"
+            raise type(error)(said, missing=error.missing) from error
         except DiskretError as error:
             raise type(error)(f"step {number}, {step.verb}: {error}") from error
         progress("steps", number, len(todo))

@@ -12,7 +12,7 @@ from narwhals import dependencies as known
 
 from diskret.errors import InputError
 from diskret.io.categories import Orders, order_given
-from diskret.io.columns import once, some
+from diskret.io.columns import looked_for, once, some
 from diskret.io.frames import inconvertible
 from diskret.io.record_errors import RecordError
 from diskret.risk.keys import check_keys
@@ -186,8 +186,9 @@ def usable(frame: Any, roles: Iterable[str | Iterable[str | None] | None]) -> An
 
 def _not_there(role: str, unknown: list[str], columns: Sequence[str]) -> RecordError:
     return RecordError(
-        lambda _: (
+        lambda place: (
             f"{role}= names {some('column', unknown)}, which the records do not have; they have "
-            f"{', '.join(map(repr, columns))}"
-        )
+            f"{', '.join(map(repr, columns))}{looked_for(unknown[0], columns, place)}"
+        ),
+        missing=unknown[0],
     )

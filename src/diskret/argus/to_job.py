@@ -29,11 +29,11 @@ from diskret.errors import DiskretError, JobError
 from diskret.hierarchy import Hierarchy
 from diskret.io import Column, read_fixed
 from diskret.jobs.text_files import TextFile, write_files
-from diskret.jobs.toml_text import key, plain, stem, toml
+from diskret.jobs.toml_text import CONFIDENTIAL, key, plain, stem, toml
+from diskret.jobs.values import FLAT
 from diskret.protect.linked import linked
 
 _CHANGES = {"RND": "controlled", "CTA": "adjustment"}
-_FLAT = "flat"
 
 
 def to_job(
@@ -210,7 +210,7 @@ class _Writer:
         lines = [
             f"# What {self.source.name} asks of τ-ARGUS, as a job for: diskret protect "
             f"{self.target.name}",
-            "# Confidential: it holds the parameters of the rules. Paths are seen from here.",
+            CONFIDENTIAL,
         ]
         alone = [str(i) for i, step in enumerate(steps, start=1) if step is None]
         if alone:
@@ -345,7 +345,7 @@ class _Writer:
         for known, other in self.trees:
             if other.tree == tree and other.variable.name == name:
                 return known
-        taken = {known.casefold() for known, _ in self.trees} | {_FLAT}
+        taken = {known.casefold() for known, _ in self.trees} | {FLAT}
         own, often = name, 2
         while own.casefold() in taken:
             own, often = f"{name}_{often}", often + 1

@@ -8,7 +8,7 @@ of a claim get one more for all of them together; where there is none, for half 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -84,7 +84,6 @@ def settle_pieces(
     left = _left_out(insiders.target, label, known.latent)
     by_target, by_cell = sparse.csc_array(insiders.target), sparse.csc_array(insiders.own)
     by_column = sparse.csc_array(known.matrix)
-    view = _View(known, bounds, truth, insiders, whole, search)
     order = np.argsort(label, kind="stable")
     pieces = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else []
     given = [
@@ -96,6 +95,12 @@ def settle_pieces(
     found: list[Claims] = []
     new: list[Move] = []
     asked = set[tuple[int, int]]()
+    done = 0
+
+    def tell() -> None:
+        progress("attack", done, len(pieces))
+
+    view = _View(known, bounds, truth, insiders, whole, search, tell)
     for done, cells in enumerate(pieces):
         progress("attack", done, len(pieces))
         targets = np.setdiff1d(by_target[:, cells].indices, left)
@@ -129,7 +134,7 @@ def _left_out(
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """What all pieces have in common."""
+    """What all pieces have in common; `tell` reports that the attack goes on."""
 
     known: Equations
     bounds: tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -137,6 +142,7 @@ class _View:
     insiders: Insiders
     whole: bool
     search: Search
+    tell: Callable[[], None]
 
 
 class _Piece:
@@ -351,6 +357,7 @@ class _Piece:
 
         Its number, or None and the weights that say why there is none, see `Shortest`.
         """
+        self.view.tell()
         cells, signs = self._members(claim)
         down, up = self.down.copy(), self.up.copy()
         who = self.contributors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +34,8 @@ from diskret.texts import Figure, Statement, sentence
 from diskret.texts.numbers import Count
 
 _EXAMPLES = 3
+#: Share of the time left for witnesses in small windows.
+_QUICKLY = 0.4
 #: Methods after which totals are the sums of their parts, and all of them.
 ADDITIVE = ("controlled", "small_counts")
 METHODS = ("deterministic", "random", *ADDITIVE)
@@ -204,19 +207,17 @@ def _attack(
             _check_leaves(table, true, base)
     small = (np.abs(value) > 0) & (np.abs(value) < base)
     targets = _targets(value, small, publication.starts, requirements)
+    attack = partial(examine, publication, Attacker(), targets, progress, original=value)
     # under a deadline what is claimed comes first, and then the intervals
-    examination = examine(
-        publication,
-        Attacker(),
-        targets,
-        progress,
-        original=value,
-        deadline=deadline,
-        quick=deadline.limited,
-    )
+    quickly = deadline.share(_QUICKLY)
+    examination = attack(quick=deadline.limited, deadline=quickly)
     short = unmet(examination, targets)
-    if short.any():
-        deadline.check()
+    if deadline.limited and short.any():
+        # what small windows do not show all equations may
+        examination = attack(deadline=deadline)
+        short = unmet(examination, targets)
+        if short.any():
+            deadline.check()
     elif deadline.limited:
         examination = narrowed(
             examination,

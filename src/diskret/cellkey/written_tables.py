@@ -21,6 +21,7 @@ from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.arrays import from_list
 from diskret.io.columns import column, scaled_integers, whole_numbers
+from diskret.io.encoded import utf8_text
 from diskret.texts.numbers import Count
 
 #: A number as it is written: a floating point number means the shortest decimal that is read
@@ -202,11 +203,7 @@ def write_intervals(lookup: Intervals, path: str | PathLike[str], kind: str) -> 
 
 
 def _lines(file: Path) -> list[_Line]:
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from error
-    reader = csv.DictReader(text.splitlines(), delimiter=";")
+    reader = csv.DictReader(utf8_text(file).splitlines(), delimiter=";")
     header = reader.fieldnames or ()
     bound = next((name for name in _UPPER if name in header), None)
     if bound is None or not {"i", "v"} <= set(header):

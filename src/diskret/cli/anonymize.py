@@ -20,6 +20,7 @@ from diskret.cli.command import (
     named,
     reported,
 )
+from diskret.cli.interrupt import INTERRUPTED
 from diskret.cli.show import show_claims, show_files, terminal
 from diskret.errors import InputError
 from diskret.jobs.spelling import in_a_job
@@ -36,7 +37,6 @@ JobArgument = Annotated[
 ]
 
 _RARE = 3
-_STOPPED = 130
 
 
 def anonymize(
@@ -121,7 +121,7 @@ def safe(
                 written, result = run_microdata_job(job, folder, progress=progress)
         except KeyboardInterrupt:
             _show_stopped(job, shown)
-            raise typer.Exit(_STOPPED) from None
+            raise typer.Exit(INTERRUPTED) from None
         _show_safe(result, written, shown)
 
 

@@ -228,9 +228,10 @@ def _script(path: Path, project: str, data: str, seconds: int) -> Script | None:
 
 
 def _text(path: Path) -> str:
-    from diskret.remote.query import text_of
+    from diskret.errors import JobError
+    from diskret.io.encoded import utf8_text
 
-    return text_of(path)
+    return utf8_text(path, JobError)
 
 
 def _show(version: str, shown: Mapping[str, Figures], words: Words) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from diskret.engines.codes import MOST_CELLS, MOST_CODES
-from diskret.engines.columns import Check, Column
+from diskret.engines.columns import FILL_IN, Check, Column
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io.cells import ComputedCells
@@ -116,7 +116,7 @@ def _missing(column: Column) -> Check:
     c = column.internal
     empty = f"NULLIF(TRIM({c}), '')" if column.kind == "text" else c
     problem = f"nothing in column {column.name!r}"
-    return Check(column, f"{empty} IS NULL", problem, "fill it in, or leave these records out")
+    return Check(column, f"{empty} IS NULL", problem, FILL_IN)
 
 
 def _outside(column: Column, wrong: str, low: int, high: int) -> Check:

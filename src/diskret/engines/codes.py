@@ -45,8 +45,8 @@ def resolve(
     if blank := records.get("", 0):
         raise RecordError(
             lambda _: (
-                f"{counted(blank)}: no code in column {name!r}; give them a code of their own, "
-                'e.g. "unknown", or leave these records out'
+                f"{counted(blank)}: no code in column {name!r}; write it in each row, "
+                'give a code of its own, e.g. "unknown", or leave such records out'
             ),
             (name, ()),
         )

@@ -12,7 +12,8 @@ from typing import Literal
 
 from diskret.errors import InputError
 from diskret.io.cells import ComputedCells
-from diskret.io.columns import OF_THOUSANDS, decimals_advice
+from diskret.io.columns import AS_THE_FILE_DOES, OF_THOUSANDS, decimals_advice
+from diskret.io.record_errors import RecordError
 from diskret.texts.numbers import Count
 
 Kind = Literal["text", "integer", "decimal", "float", "other", "cell", "unusable"]
@@ -21,6 +22,9 @@ INT64 = 2**63 - 1
 _FLOAT = 2**53  # beyond it neighbouring whole numbers share one float64
 _WEIGHT_DECIMALS = 9  # so that the product of two units of weight fits 64 bits
 _DECIMALS = 18  # 10**18 is the largest power of ten that fits 64 bits
+
+#: What to do about records in which a number is missing.
+FILL_IN = "fill it in, or leave such records out"
 
 
 @dataclass(frozen=True)
@@ -80,9 +84,11 @@ def code(column: Column) -> str:
         return column.internal
     _refuse_unusable(column, "codes")
     if column.kind == "float":
-        raise InputError(
-            f"column {column.name!r} holds floating point numbers ({column.type}), which have no "
-            "unique spelling as codes; turn them into text or whole numbers first"
+        raise RecordError(
+            lambda _: (
+                f"column {column.name!r} holds floating point numbers ({column.type}), which have "
+                "no unique spelling as codes; turn them into text or whole numbers first"
+            )
         )
     if column.kind in ("text", "integer"):
         return column.internal
@@ -115,7 +121,7 @@ def identifier(column: Column, required: bool) -> Reading:
     c = column.internal
     checks: list[Check] = []
     if required:
-        checks.append(_missing(column, "identify them, or leave these records out"))
+        checks.append(_missing(column, "identify them, or leave such records out"))
     if column.kind == "text":
         return Reading(_blank_is_null(column), tuple(checks))
     if column.kind == "float":
@@ -174,11 +180,11 @@ def sampling_weight(column: Column, decimals: int) -> Reading:
     """
     _refuse_unusable(column, "numbers")
     if column.kind == "other":
-        raise InputError(f"column {column.name!r} holds no numbers but {column.type}")
+        raise RecordError(lambda _: f"column {column.name!r} holds no numbers but {column.type}")
     problem = f"weights that are no numbers above 0 in column {column.name!r}"
     remedy = "a weight says how many persons of the population a record stands for"
     c, unit, most = column.internal, 10**decimals, INT64 // 10**decimals
-    missing = _missing(column, "fill it in, or leave these records out")
+    missing = _missing(column, FILL_IN)
     if column.kind == "integer":
         check = Check(column, f"NOT {c} BETWEEN 1 AND {most}", problem, remedy)
         return Reading(f"CAST({c} AS BIGINT) * {unit}", (missing, check))
@@ -228,12 +234,12 @@ def _whole(
 ) -> Reading:
     _refuse_unusable(column, "numbers")
     if column.kind == "other":
-        raise InputError(f"column {column.name!r} holds no numbers but {column.type}")
+        raise RecordError(lambda _: f"column {column.name!r} holds no numbers but {column.type}")
     c = column.internal
     low, high = bounds
     # keys below 1: what is in the last unit is looked at below
     within = f"BETWEEN {-(-low // unit)} AND {high // unit or 1}"
-    checks = [_missing(column, "fill it in, or leave these records out")]
+    checks = [_missing(column, FILL_IN)]
 
     if column.kind == "integer":
         checks.append(
@@ -260,7 +266,7 @@ def _whole(
         # engines read 1_234 as a number; a statistician would not
         unreadable = f"{number} IS NULL OR POSITION('_' IN {text}) > 0"
         what = f"texts that are no numbers below 10^20 in column {column.name!r}"
-        as_text = "write 1234.5, not 1.234,5 or 1_234.5, or say decimal= and thousands= of the file"
+        as_text = f"write 1234.5, not 1.234,5 or 1_234.5, {AS_THE_FILE_DOES}"
         checks.append(Check(column, unreadable, what, as_text))
         if decimals is not None and decimals < 3 and not rounded:
             # 1.234 is refused below as a fraction; 2.000 would pass as 2
@@ -298,4 +304,6 @@ def _blank_is_null(column: Column) -> str:
 
 def _refuse_unusable(column: Column, use: str) -> None:
     if column.kind in ("cell", "unusable"):
-        raise InputError(f"column {column.name!r} has the type {column.type}, which gives no {use}")
+        raise RecordError(
+            lambda _: f"column {column.name!r} has the type {column.type}, which gives no {use}"
+        )

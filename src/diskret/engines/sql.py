@@ -118,10 +118,10 @@ def check_counts(checks: tuple[Check, ...], where: str | None = None) -> Select:
 
 
 def check_examples(check: Check, where: str | None = None) -> Select:
-    """A few values that fail a check."""
+    """Values that fail a check; by all of them the first record is found."""
     value = f"CAST({check.column.internal} AS VARCHAR)"
     wrong = exp.select(f"{value} AS example").distinct().from_("source").where(check.wrong)
-    return _only(wrong, where).order_by("example").limit(6)
+    return _only(wrong, where).order_by("example").limit(10_000)
 
 
 @_once

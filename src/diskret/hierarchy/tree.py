@@ -337,6 +337,12 @@ class Hierarchy:
         return {code: i for i, code in enumerate(self.codes)}
 
     @cached_property
+    def above(self) -> Mapping[str, str]:
+        """Code → the code that it is a part of, "" for the total."""
+        found = ("" if i < 0 else self.codes[i] for i in self.parent.tolist())
+        return dict(zip(self.codes, found, strict=True))
+
+    @cached_property
     def children(self) -> tuple[NDArray[np.int32], ...]:
         """Positions of the children of each code (empty for a leaf)."""
         order = np.argsort(self.parent, kind="stable")[1:]

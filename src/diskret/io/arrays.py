@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.errors import DiskretError, InputError
-
-#: Characters of what was given that are told.
-_SHOWN = 60
+from diskret.parameters import shortly
 
 
 @dataclass(frozen=True)
@@ -64,18 +62,13 @@ def from_list(given: Any, name: str, kind: type[np.generic]) -> NDArray[Any]:
         found = np.array(None)
     if found.dtype.kind not in "biuf" or not found.ndim:
         raise InputError(
-            f"{name} must be a list of numbers, or rows of equal length, not {_shortly(given)}"
+            f"{name} must be a list of numbers, or rows of equal length, not {shortly(given)}"
         )
     with np.errstate(invalid="ignore"):
         made = found.astype(kind)
     if not ((made == found) | (made != made) & (found != found)).all():  # noqa: PLR0124
-        raise InputError(f"{name} must hold numbers of type {made.dtype}, not {_shortly(given)}")
+        raise InputError(f"{name} must hold numbers of type {made.dtype}, not {shortly(given)}")
     return made
-
-
-def _shortly(given: Any) -> str:
-    text = repr(given)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def read_arrays(path: Path, wrong: type[DiskretError] = InputError) -> dict[str, NDArray[Any]]:

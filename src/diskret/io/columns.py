@@ -32,6 +32,8 @@ OF_THOUSANDS = (
     'if the point stands between thousands, say so: thousands="." and decimal="," of the file; '
     "else state decimals=3, or round them first"
 )
+#: What to do about numbers in a file as most of Europe writes them.
+AS_THE_FILE_DOES = 'or say how the file writes them: DataFile(path, decimal=",", thousands=".")'
 
 
 def column(table: pa.Table, name: str) -> pa.ChunkedArray:
@@ -53,14 +55,26 @@ def no_column(name: str, columns: Sequence[str]) -> RecordError:
     >>> str(no_column("regoin", ["region", "sales"]))
     "there is no column 'regoin'; the columns are 'region', 'sales'; did you mean 'region'?"
     """
-    near = get_close_matches(str(name), columns, 1, 0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
     return RecordError(
-        lambda _: (
-            f"there is no column {name!r}; the columns are {', '.join(map(repr, columns))}{hint}"
+        lambda place: (
+            f"there is no column {name!r}; the columns are {', '.join(map(repr, columns))}"
+            f"{looked_for(name, columns, place)}"
         ),
         missing=name,
     )
+
+
+def looked_for(name: str, columns: Sequence[str], place: Place) -> str:
+    """Where a column may be that is not there: under a similar name, on another sheet.
+
+    >>> looked_for("regoin", ["region", "sales"], Place())
+    "; did you mean 'region'?"
+    """
+    near = get_close_matches(str(name), columns, 1, 0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    if not place.beside:
+        return hint
+    return f"{hint}; other sheets: {', '.join(map(repr, place.beside))}; choose one by sheet="
 
 
 def code_text(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -251,8 +265,8 @@ def _refused(values: pa.ChunkedArray, name: str, decimals: int) -> RecordError:
     return RecordError(
         lambda place: (
             f"values in {name!r} are not numbers with at most {decimals} decimals "
-            f"({_listed(place, bad) or values.type}); {advice}write 1234.5, not 1.234,5, or say "
-            "decimal= and thousands= of the file"
+            f"({_listed(place, bad) or values.type}); {advice}write 1234.5, not 1.234,5, "
+            f"{AS_THE_FILE_DOES}"
         )
     )
 
@@ -310,7 +324,7 @@ def _no_numbers(values: pa.ChunkedArray, name: str) -> RecordError:
     return RecordError(
         lambda place: (
             f"the values in {name!r} are not numbers ({_listed(place, bad) or values.type}); "
-            "correct them or leave them missing, or say decimal= and thousands= of the file"
+            f"correct them or leave them missing, {AS_THE_FILE_DOES}"
         )
     )
 

@@ -6,9 +6,29 @@ import warnings
 from codecs import lookup
 from pathlib import Path
 
-from diskret.errors import InputError
+from diskret.errors import DiskretError, InputError
 
 _ONE_BYTE = frozenset({"cp1252", "iso8859-1", "iso8859-15", "cp850", "cp437", "mac-roman"})
+
+
+def utf8_text(file: Path, wrong: type[DiskretError] = InputError) -> str:
+    """All of a file in UTF-8, without a byte order mark, which editors on Windows put first.
+
+    Raises
+    ------
+    DiskretError
+        Of the kind `wrong`: the file cannot be read, or is not UTF-8; the message names the line.
+    """
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise wrong(f"{file}: cannot be read ({error.strerror})") from error
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise wrong(f"{file}, line {line}: not UTF-8; save the file as UTF-8") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")  # as a text file is read
 
 
 def decoded(file: Path, encoding: str) -> str:

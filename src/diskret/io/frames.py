@@ -16,7 +16,7 @@ from diskret.errors import InputError
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names, some
 from diskret.io.csv_files import csv_source, read_csv
-from diskret.io.data_file import DataFile
+from diskret.io.data_file import OTHER_WORKBOOKS, DataFile
 from diskret.io.database import PostgresTable
 from diskret.io.files import (
     parquet_blocks,
@@ -37,8 +37,8 @@ _ARROW = (pa.Table, pa.RecordBatch, pa.RecordBatchReader)
 
 _ACCEPTED = (
     "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a "
-    ".parquet, .csv, .txt, .xlsx, .px, .json (JSON-stat), .sas7bdat, .xpt, .sav or .dta file, a "
-    "DataFile that says how a file is read, a list or a folder of .parquet files, and a "
+    ".parquet, .csv, .txt, .tsv, .xlsx, .px, .json (JSON-stat), .sas7bdat, .xpt, .sav or .dta "
+    "file, a DataFile that says how a file is read, a list or a folder of .parquet files, and a "
     "PostgresTable"
 )
 
@@ -238,6 +238,9 @@ def _other_to_arrow(frame: Any) -> tuple[pa.Table, FrameKind]:
 def _pandas_to_arrow(frame: Any) -> pa.Table:
     import narwhals as nw
 
+    classes = {name: frame[name].astype("string") for name in frame.columns if _spans(frame[name])}
+    if classes:
+        frame = frame.assign(**classes)
     # narwhals carries an index over as a column; it is no variable of the records.
     records = nw.maybe_reset_index(nw.from_native(frame, eager_only=True))
     try:
@@ -261,6 +264,13 @@ def inconvertible(frame: Any, but: Collection[str] = ()) -> list[str]:
     loose = [name for name in names if str(frame[name].dtype) in ("object", "category")]
     records = nw.from_native(frame[loose], eager_only=True)
     return [name for name in loose if not _convertible(records[name])]
+
+
+def _spans(column: Any) -> bool:
+    """Whether a column of pandas holds classes such as (0, 5] or months, which Arrow does not."""
+    categories = getattr(column.dtype, "categories", None)
+    dtype = column.dtype if categories is None else categories.dtype
+    return str(dtype).startswith(("interval", "period"))
 
 
 def _convertible(column: nw.Series[Any]) -> bool:
@@ -321,7 +331,7 @@ def _duckdb_relation(table: pa.Table) -> Any:
 def _list_source(paths: list[Any] | tuple[Any, ...]) -> Source:
     others = [path for path in paths if not isinstance(path, (str, PathLike))]
     if not paths or others:
-        what = f"a list that holds {_kind(others[0])}" if others else "an empty list"
+        what = f"a list with {_kind(others[0])} in it" if others else "an empty list"
         raise InputError(f"{what} cannot be read as a table; {_ACCEPTED}")
     if len(paths) == 1:
         return _file_source(DataFile(paths[0]))
@@ -379,6 +389,10 @@ def _check_there(said: DataFile) -> None:
     path = said.file
     if path.is_dir():
         raise InputError(f"{path}: is a folder, not a file; {_ACCEPTED}")
+    if path.suffix.lower() in OTHER_WORKBOOKS and said.format is None:
+        raise InputError(
+            f"{path}: is read as .xlsx only; open it in a spreadsheet program and save it so"
+        )
     if said.format is None:
         raise InputError(f"{path}: the suffix {path.suffix!r} is not known; {_ACCEPTED}")
     if not path.is_file():

@@ -60,7 +60,7 @@ def place_of(frame: Any) -> Place | None:
     if not isinstance(frame, DataFile) or not frame.file.is_file():
         return None
     said = frame
-    sheet = f", sheet {said.sheet!r}" if said.sheet is not None else ""
+    sheet, beside = _sheets(said) if said.format == "xlsx" else ("", ())
 
     @cache
     def named(record: int) -> str:
@@ -71,7 +71,18 @@ def place_of(frame: Any) -> Place | None:
         above = said.header if said.format == "xlsx" and not said.columns else 0
         return f"row {record + above + 1}"
 
-    return Place(f"{said.file}{sheet}", named, lambda *asked: _found(said, *asked))
+    return Place(f"{said.file}{sheet}", named, lambda *asked: _found(said, *asked), beside)
+
+
+def _sheets(said: DataFile) -> tuple[str, Sequence[str]]:
+    """The sheet of a workbook, where it is one of several or was named, and the others."""
+    from diskret.io.workbook import sheets
+
+    try:
+        read, others = sheets(said)
+    except DiskretError:  # an error of the workbook itself
+        return "", ()
+    return f", sheet {read!r}" if others or said.sheet is not None else "", others
 
 
 def _can_be_read_again(frame: Any) -> bool:

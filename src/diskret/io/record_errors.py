@@ -26,7 +26,7 @@ class Place:
 
     `file`: what messages begin with; "" for a frame. `named`: what the record of a position is
     called. `found`: the position of the first record with one of some values in a column; None:
-    not known.
+    not known. `beside`: the other sheets of the workbook.
 
     >>> Place().named(2)
     'row 3'
@@ -35,6 +35,7 @@ class Place:
     file: str = ""
     named: Callable[[int], str] = _row
     found: Callable[[str, Sequence[object]], int | None] = _nowhere
+    beside: Sequence[str] = ()
 
     def begin(self, seen: Seen | None) -> str:
         """The file, and where in it the first of the records is that an error is about."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,35 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
     column is used as numbers they are missing. Only columns that have such codes are in the second
     answer.
     """
+    found, told = _read(said)
+    names = list(found)
+    check_names(names, f"{said.file}: ")
+    if not names:
+        raise InputError(f"{said.file}: has no columns")
+    special: dict[str, list[str | None]] = {}
+    if said.format == "xpt":
+        of = special_missing(said.file, len(next(iter(found.values()))))
+        special = {names[column]: reasons for column, reasons in of.items()}
+    book = _book(told, special)
+    columns: list[pa.ChunkedArray] = []
+    numbers: dict[str, pa.ChunkedArray] = {}
+    for name in names:
+        values = list(found[name])
+        if name in special:
+            values = [v if c is None else c[1:] for v, c in zip(values, special[name], strict=True)]
+        if name in book.tagged:
+            columns.append(_column([_tagged(value) for value in values]))
+            numbers[name] = _column([None if isinstance(v, str) else v for v in values])
+            continue
+        columns.append(_column(values))
+        if name in book.with_missing:
+            gone = book.means_missing(name, columns[-1]).tolist()
+            numbers[name] = _column([None if m else v for v, m in zip(values, gone, strict=True)])
+    return pa.table(columns, names=names), numbers, book
+
+
+def _read(said: DataFile) -> tuple[Mapping[str, Any], Any]:
+    """The values of each column, and what pyreadstat tells of them."""
     try:
         import pyreadstat
     except ImportError as error:
@@ -45,33 +74,30 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
     elif said.format == "dta":
         check_length(said.file)
     try:
-        found, told = getattr(pyreadstat, _READERS[said.format or ""])(str(said.file), **options)
+        return getattr(pyreadstat, _READERS[said.format or ""])(str(said.file), **options)
     except Exception as error:  # damaged files raise errors of many kinds
         raise InputError(
             f"{said.file}: cannot be read as a file of the kind {said.format}; is it complete, and "
             f"one? If its text is in another encoding, say so: encoding= ({error})"
         ) from error
-    names = list(found)
-    check_names(names, f"{said.file}: ")
-    if not names:
-        raise InputError(f"{said.file}: has no columns")
+
+
+def _book(told: Any, special: Iterable[str]) -> CodeBook:
+    """Labels, and codes that mean missing; `special`: columns of an XPT file that have any."""
+    ranges: Mapping[str, Any] = told.missing_ranges or {}
     missing = {
-        name: tuple((float(one["lo"]), float(one["hi"])) for one in ranges)
-        for name, ranges in (told.missing_ranges or {}).items()
-        if all(isinstance(one["lo"], (int, float)) for one in ranges)
+        name: tuple((float(one["lo"]), float(one["hi"])) for one in given)
+        for name, given in ranges.items()
+        if all(isinstance(one["lo"], (int, float)) for one in given)
     }
     texts = {
-        name: frozenset(str(one["lo"]) for one in ranges)
-        for name, ranges in (told.missing_ranges or {}).items()
+        name: frozenset(str(one["lo"]) for one in given)
+        for name, given in ranges.items()
         if name not in missing
     }
-    tags = dict(told.missing_user_values or {})
-    special: dict[str, list[str | None]] = {}
-    if said.format == "xpt":
-        of = special_missing(said.file, len(next(iter(found.values()))))
-        special = {names[column]: reasons for column, reasons in of.items()}
-    kinds = dict(told.readstat_variable_types or {})
-    book = CodeBook(
+    kinds = told.readstat_variable_types or {}
+    tagged = [name for name, tags in (told.missing_user_values or {}).items() if tags]
+    return CodeBook(
         labels={name: text for name, text in told.column_names_to_labels.items() if text},
         values={
             name: {
@@ -82,23 +108,8 @@ def read_statistical(said: DataFile) -> tuple[pa.Table, Mapping[str, pa.ChunkedA
         },
         missing=missing,
         texts=texts,
-        tagged=frozenset(name for name in names if tags.get(name)) | special.keys(),
+        tagged=frozenset((*tagged, *special)),
     )
-    columns: list[pa.ChunkedArray] = []
-    numbers: dict[str, pa.ChunkedArray] = {}
-    for name in names:
-        values = list(found[name])
-        if name in special:
-            values = [v if c is None else c[1:] for v, c in zip(values, special[name], strict=True)]
-        if name in book.tagged:
-            columns.append(_column([_tagged(value) for value in values]))
-            numbers[name] = _column([None if isinstance(v, str) else v for v in values])
-            continue
-        columns.append(_column(values))
-        if name in book.with_missing:
-            gone = book.means_missing(name, columns[-1]).tolist()
-            numbers[name] = _column([None if m else v for v, m in zip(values, gone, strict=True)])
-    return pa.table(columns, names=names), numbers, book
 
 
 def said_beside(file: Path) -> list[str]:

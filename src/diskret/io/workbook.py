@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from datetime import date, datetime, time
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +14,12 @@ from diskret.errors import InputError
 from diskret.io.columns import check_names
 from diskret.io.data_file import DataFile
 
+#: A formula without a value, as programs write it that compute nothing; in a text (t="str") it may
+#: be an empty one.
+_NEVER_COMPUTED = re.compile(
+    rb'<c\b(?![^>]*\bt="str")[^>]*\br="([A-Z]+\d+)"[^>]*>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*'
+    rb"(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
+)
 _ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!")
 
 
@@ -36,8 +44,8 @@ def read_workbook(said: DataFile) -> pa.Table:
     for at, row in enumerate(body, above + 1):
         if _empty(row):
             raise InputError(
-                f"{where}, row {at}: is empty, and more follows; remove the row, and what stands "
-                "below the table"
+                f"{where}, row {at}: is empty, and more follows; remove the row and what stands "
+                "below the table, or say in which row the names stand: header="
             )
     names = tuple(said.names) if said.columns else _names(where, first, head)
     long = next((at for at, row in enumerate(body, above + 1) if not _empty(row[len(names) :])), 0)
@@ -55,50 +63,81 @@ def read_workbook(said: DataFile) -> pa.Table:
     return pa.table(columns, names=list(names))
 
 
-def _opened(said: DataFile) -> Any:
+def filled_sheets(file: Path) -> list[str]:
+    """The titles of sheets in which something stands, be it a formula that was never computed."""
+    book = _opened(file, formulas=True)
+    try:
+        return [
+            sheet.title
+            for sheet in book.worksheets
+            if any(any(cell is not None for cell in row) for row in sheet.values)
+        ]
+    except Exception as error:  # sheets are read when they are asked for
+        raise _unreadable(file, error) from error
+    finally:
+        book.close()
+
+
+def _opened(file: Path, formulas: bool = False) -> Any:
     try:
         from openpyxl import load_workbook
     except ImportError as error:
         raise InputError(
-            f"{said.file}: workbooks need openpyxl, which is not installed; install it with "
+            f"{file}: workbooks need openpyxl, which is not installed; install it with "
             "pip install 'diskret[excel]'"
         ) from error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions, which are not looked at
-            return load_workbook(said.file, read_only=True, data_only=True)
+            return load_workbook(file, read_only=True, data_only=not formulas)
     except Exception as error:  # damaged files raise errors of a dozen kinds
-        raise _unreadable(said, error) from error
+        raise _unreadable(file, error) from error
 
 
-def _unreadable(said: DataFile, error: Exception) -> InputError:
+def _unreadable(file: Path, error: Exception) -> InputError:
     return InputError(
-        f"{said.file}: cannot be read as a workbook; save it as .xlsx without a password "
+        f"{file}: cannot be read as a workbook; save it as .xlsx without a password "
         f"({type(error).__name__})"
     )
 
 
 def _rows(said: DataFile) -> tuple[str, list[tuple[Any, ...]]]:
     """What messages begin with, and all rows of the sheet from the first one on."""
-    book = _opened(said)
+    title, _ = sheets(said)
+    where = f"{said.file}, sheet {title!r}"
+    book = _opened(said.file)
     try:
-        named = {sheet.title: sheet for sheet in book.worksheets}
-        if not named or (said.sheet is not None and said.sheet not in named):
-            there = ", ".join(map(repr, named)) or "none"
-            raise InputError(
-                f"{said.file}: there is no sheet {said.sheet!r}; the sheets are {there}"
-            )
-        shown = [title for title, sheet in named.items() if sheet.sheet_state == "visible"]
-        title = said.sheet or (shown or [*named])[0]
-        sheet = named[title]
+        sheet = book[title]
         sheet.reset_dimensions()  # what files say of their size is often wrong
-        return f"{said.file}, sheet {title!r}", list(sheet.iter_rows(values_only=True))
+        with sheet._get_source() as source:
+            text = source.read()
+        blank = _NEVER_COMPUTED.search(text) if b"<f" in text else None
+        if blank is not None:
+            raise InputError(
+                f"{where}, cell {blank[1].decode()}: holds a formula that was never computed; open "
+                "the file in a spreadsheet program and save it there"
+            )
+        return where, list(sheet.iter_rows(values_only=True))
     except InputError:
         raise
-    except Exception as error:  # as above: sheets are read when they are asked for
-        raise _unreadable(said, error) from error
+    except Exception as error:  # as above
+        raise _unreadable(said.file, error) from error
     finally:
         book.close()
+
+
+def sheets(said: DataFile) -> tuple[str, list[str]]:
+    """The sheet that is read, and the others."""
+    book = _opened(said.file)
+    try:
+        shown = {sheet.title: sheet.sheet_state == "visible" for sheet in book.worksheets}
+    finally:
+        book.close()
+    if not shown or (said.sheet is not None and said.sheet not in shown):
+        there = ", ".join(map(repr, shown)) or "none"
+        raise InputError(f"{said.file}: there is no sheet {said.sheet!r}; the sheets are {there}")
+    read = said.sheet or max(shown, key=lambda title: shown[title])
+    return read, [title for title in shown if title != read]
 
 
 def _empty(row: tuple[Any, ...]) -> bool:

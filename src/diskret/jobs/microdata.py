@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from os import PathLike
@@ -16,8 +17,9 @@ from diskret.anonymize.result import MicrodataResult
 from diskret.anonymize.verb import VERBS, Step
 from diskret.attack.microdata import claims as claims_module
 from diskret.attack.microdata.claims import Claim
-from diskret.errors import DiskretError
+from diskret.errors import DiskretError, InputError
 from diskret.io import DataFile
+from diskret.io.record_errors import RecordError
 from diskret.jobs.files import FILE_KEYS, read_file
 from diskret.jobs.schema import Section, open_job
 from diskret.keys import SecretKeys
@@ -53,6 +55,8 @@ class MicrodataJob:
         Further arguments of `Microdata.release`.
     folder, formats, language, title
         Arguments of `MicrodataResult.write`.
+    said
+        The whole job file, for lines in messages.
     """
 
     path: Path
@@ -66,6 +70,7 @@ class MicrodataJob:
     language: str = "en"
     title: str | None = None
     neutralise: bool = False
+    said: Section | None = None
 
 
 def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
@@ -109,6 +114,7 @@ def read_microdata_job(path: str | PathLike[str]) -> MicrodataJob:
         language=release.choice("language", "en", LANGUAGES),
         title=release.text("title", None),
         neutralise=release.flag("neutralise", False),
+        said=job,
     )
 
 
@@ -144,8 +150,9 @@ def run_microdata_job(
     ProofError
         A claim does not hold; nothing was written.
     """
-    md = carry_out(Microdata(job.records, **job.roles), job.steps, progress)
-    result = md.release(job.claims, keys=keys, **job.release)
+    with _told_for(job):
+        md = carry_out(Microdata(job.records, **job.roles), job.steps, progress)
+        result = md.release(job.claims, keys=keys, **job.release)
     written = result.write(
         folder or job.folder,
         formats=job.formats,
@@ -169,6 +176,18 @@ def claim_names() -> dict[str, Any]:
         for name, claim in named.items()
         if isinstance(claim, type) and hasattr(claim, "__dataclass_fields__")
     }
+
+
+@contextmanager
+def _told_for(job: MicrodataJob) -> Generator[None]:
+    """Say in which line of the job a column is named that is missing."""
+    try:
+        yield
+    except RecordError as error:
+        if error.missing is None or job.said is None:
+            raise
+        line = job.said.line_of(error.missing)
+        raise InputError(f"{job.path.name}, line {line}: {error}") from error
 
 
 # ── the sections, in the order of the file ──────────────────────────────────────────

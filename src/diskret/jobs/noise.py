@@ -13,6 +13,7 @@ from diskret.cellkey import Lookup, MagnitudeNoise, PerturbationTable
 from diskret.cellkey.admissible import count_rows
 from diskret.errors import InputError
 from diskret.io import to_arrow
+from diskret.io.encoded import utf8_text
 from diskret.jobs.schema import Section
 from diskret.keys import SecretKeys
 from diskret.parameters import Parameter, Whole, parameters
@@ -388,8 +389,8 @@ def _lookup(path: Path, noise: NoiseJob, modulus: int) -> Lookup:
     if noise.layout == "ons":
         return Lookup.from_ons(path, **({} if noise.reuse is None else {"reuse": noise.reuse}))
     if noise.layout == "abs":
-        with path.open(encoding="utf-8-sig") as lines:
-            rows = [line.replace(";", ",").replace(",", " ").split() for line in lines]
+        lines = utf8_text(path).splitlines()
+        rows = [line.replace(";", " ").replace(",", " ").split() for line in lines]
         try:
             matrix = [[int(entry) for entry in row] for row in rows if row]
         except ValueError as error:

@@ -83,7 +83,7 @@ def check_edition(edition: EditionJob, tables: Sequence[JobTable]) -> dict[str, 
     before = last_delivery(edition.previous, [one.name for one in tables])
     for one in tables:
         if one.name in before:
-            check_comparable(_shown(one), before[one.name])
+            check_comparable(publish_whole(one.table, one.name), before[one.name])
     if edition.revision is None:
         _check_said(tables, before)
     return before
@@ -137,17 +137,12 @@ def _refuse(checks: Sequence[RevisionCheck]) -> None:
         )
 
 
-def _shown(one: JobTable) -> Published:
-    """The table with nothing hidden."""
-    return publish_whole(one.table, one.name)
-
-
 def _check_said(tables: Sequence[JobTable], before: Mapping[str, Published]) -> None:
     """Refuse what looks like a revision and does not say whether it is one."""
     for one in tables:
         if one.name not in before:
             continue
-        shown = _shown(one)
+        shown = publish_whole(one.table, one.name)
         then = transposed(before[one.name], shown)
         at = matched(shown, then)
         now, old = one.table.measure.sum.ravel(), then.value.ravel()[at]

@@ -298,7 +298,7 @@ def protected(
     ledger: what was published before.
     """
     job = tables[0].job
-    made = checked_tables([one.table for one in tables])
+    made = checked_tables([one.table for one in tables], "suppress", changed=False)
     rules = for_tables([one.wanted.rule for one in tables], made)
     tables = [
         replace(one, wanted=replace(one.wanted, rule=rule))

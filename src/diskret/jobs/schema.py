@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from diskret.errors import JobError
 from diskret.io import key_lines
+from diskret.io.encoded import utf8_text
 from diskret.parameters import (
     REQUIRED,
     Choice,
@@ -253,14 +254,11 @@ class Section:
 def open_job(path: Path) -> Section:
     """The whole job file as a section."""
     if not path.is_file():
-        raise JobError(f"there is no job file {path}; diskret protect --template prints one")
-    try:
-        # Editors on Windows put a byte order mark first, which is not TOML.
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = path.read_bytes().count(b"\n", 0, error.start) + 1
-        raise JobError(f"{path}, line {line}: not UTF-8; save the job file as UTF-8") from error
-    return section_of(text, path)
+        raise JobError(
+            f"there is no job file {path.name} in {path.parent.resolve()}; the option --template "
+            "prints one to start from"
+        )
+    return section_of(utf8_text(path, JobError), path)
 
 
 def section_of(text: str, path: Path) -> Section:

@@ -24,6 +24,10 @@ def key(name: str) -> str:
     return name if bare else toml(name)
 
 
+#: The head of a job file that was written for somebody.
+CONFIDENTIAL = "# Confidential: it holds the parameters of the rules. Paths are seen from here."
+
+
 def toml(value: Any) -> str:
     r"""A value as TOML writes it.
 

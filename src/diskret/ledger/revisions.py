@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from diskret.attack import Attacker, Requirements
 from diskret.attack.earlier_tables import read_beside
 from diskret.errors import InputError
-from diskret.hierarchy import Hierarchy
 from diskret.io.from_json import read_json
 from diskret.keys import SecretKeys
 from diskret.ledger.check import WORK, CheckReport
@@ -325,17 +324,12 @@ def _check_alike(now: Published, before: Published) -> None:
             f"had {before.decimals}; publish a revision with the same decimals"
         )
     for one, other in zip(now.dimensions, before.dimensions, strict=True):
-        if _parents(one.hierarchy) != _parents(other.hierarchy):
+        if one.hierarchy.above != other.hierarchy.above:
             raise InputError(
                 f"table {now.name!r}: {one.name!r} has other codes or another tree than in the "
                 "first delivery; a revision is of the same cells, so give both the same tree in "
                 "[hierarchies], or deliver it as a new table"
             )
-
-
-def _parents(tree: Hierarchy) -> dict[str, str]:
-    above = (tree.codes[i] if i >= 0 else "" for i in tree.parent.tolist())
-    return dict(zip(tree.codes, above, strict=True))
 
 
 def _first(public: Path, internal: Path, table: Published, keys: SecretKeys | None) -> First:

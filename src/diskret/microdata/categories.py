@@ -228,5 +228,9 @@ def _ages(dates: pa.ChunkedArray, name: str, at: str | None) -> pa.ChunkedArray:
     ages = pc.if_else(had_birthday, years, pc.subtract(years, 1))
     late = pc.sum(pc.less(ages, 0)).as_py()
     if late:
-        raise InputError(f"{late:,} dates in {name!r} lie after at={at!r}, which gives no age")
+        number = Count(late)
+        raise InputError(
+            f"{number} {number:date|dates} in {name!r} {number:lies|lie} after at={at!r}, which "
+            "gives no age"
+        )
     return ages

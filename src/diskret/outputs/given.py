@@ -26,9 +26,14 @@ def framed(data: Any) -> Any:
     if not isinstance(frame, pd.DataFrame):
         raise InputError(f"data= must be a frame of pandas or Polars, not {type(data).__name__}")
     check_names(frame.columns)
-    if not frame.index.is_unique:
-        raise InputError("two records have the same index; say frame.reset_index(drop=True) first")
+    check_index(frame.index)
     return frame
+
+
+def check_index(rows: Any) -> None:
+    """Refuse a pandas index in which two records have the same name."""
+    if not rows.is_unique:
+        raise InputError("two records have the same index; say frame.reset_index(drop=True) first")
 
 
 def column_of(frame: Any, given: Any, argument: str) -> Any:

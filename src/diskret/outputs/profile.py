@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from diskret.errors import InputError
+from diskret.io.encoded import utf8_text
 from diskret.io.key_lines import key_lines
 from diskret.parameters import Declared, Percentage, Share, Whole, parameters
 from diskret.texts import LANGUAGES
@@ -225,11 +226,7 @@ class Profile(Declared):
                 f"there is no profile {str(profile)!r}: name a TOML file, or one of "
                 f"{', '.join(map(repr, BUNDLED))}"
             )
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: not UTF-8; save the profile as UTF-8") from error
-        return _read(str(path), text)
+        return _read(str(path), utf8_text(path))
 
     @property
     def own_share(self) -> float:
@@ -281,7 +278,7 @@ def _read(place: str, text: str) -> Profile:
 def _check_dominance(rule: Any) -> None:
     numbers = [one for one in rule if isinstance(one, int | float)]
     good = len(numbers) == len(rule) == 2
-    if not good or not (numbers[0] >= 1 and numbers[0] % 1 == 0 and 0 < numbers[1] <= 100):
+    if not good or not (numbers[0] >= 1 and numbers[0] % 1 == 0 and 1 <= numbers[1] <= 100):
         raise InputError(
             "dominance= must be the number of contributors and a percentage, such as [2, 90], "
             f"not {rule!r}"

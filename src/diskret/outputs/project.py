@@ -18,6 +18,7 @@ from diskret.outputs.beside import Statement, beside
 from diskret.outputs.checked import Checked, Finding, Told
 from diskret.outputs.decisions import check_exception
 from diskret.outputs.desk import Desk, Settings
+from diskret.outputs.given import check_index
 from diskret.outputs.kept import submitted
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
@@ -79,10 +80,7 @@ class Project:
         index = getattr(records, "index", None)
         if index is None or not hasattr(index, "get_indexer"):
             raise InputError("records= must be a pandas frame, the one that results are made from")
-        if not index.is_unique:
-            raise InputError(
-                "two records have the same index; say frame.reset_index(drop=True) first"
-            )
+        check_index(index)
         if unit is not None and unit not in records.columns:
             raise InputError(f"unit={unit!r} is no column of the records")
         self._records = records

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io.columns import check_names
+from diskret.outputs.given import check_index
 from diskret.outputs.groups import Axis, Groups
 from diskret.outputs.units import units_of
 
@@ -104,12 +105,6 @@ class Records:
     def like(self, columns: Mapping[str, Any]) -> Any:
         """A new frame of the kind that came."""
         return nw.from_dict(dict(columns), backend=self.columns.implementation).to_native()
-
-
-def check_index(rows: Any) -> None:
-    """Refuse a pandas index in which two records have the same name."""
-    if not rows.is_unique:
-        raise InputError("two records have the same index; say frame.reset_index(drop=True) first")
 
 
 def axis_of(column: Any, missing: bool = False, empty: bool = False) -> Axis:

@@ -13,13 +13,14 @@ from diskret.errors import InputError
 from diskret.outputs.checked import Checked
 from diskret.outputs.fill import filled
 from diskret.outputs.functions import statistic_of
+from diskret.outputs.given import check_index
 from diskret.outputs.groups import Axis, Groups
 from diskret.outputs.hiding import hideable
 from diskret.outputs.judge_cells import STATISTICS, UNKNOWN, Part
 from diskret.outputs.judged import judged
 from diskret.outputs.polars_tables import all_polars, to_pandas, to_polars
 from diskret.outputs.profile import Profile
-from diskret.outputs.records import axis_of, check_index, numbers_of
+from diskret.outputs.records import axis_of, numbers_of
 from diskret.outputs.units import units_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diskret.jobs.toml_text import key, plain, stem, toml
+from diskret.jobs.toml_text import CONFIDENTIAL, key, plain, stem, toml
 from diskret.jobs.values import FLAT
 from diskret.plan.paths import Seen
 from diskret.plan.trees import PublishedTree, published_tree
@@ -73,7 +73,7 @@ class _Writer:
         plan = self.plan
         lines = [
             f"{MADE} from {plain(plan.asked.file)}. Plan it again rather than change it here.",
-            "# Confidential: it holds the parameters of the rules. Paths are seen from here.",
+            CONFIDENTIAL,
             "",
         ]
         sums = [self.sum_of(one.total, one.parts) for one in plan.equations]

@@ -11,8 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from diskret.errors import JobError
+from diskret.errors import InputError, JobError
 from diskret.io import DataFile, to_arrow
+from diskret.io.encoded import utf8_text
+from diskret.io.workbook import filled_sheets
 from diskret.texts.numbers import Count
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -66,11 +68,7 @@ def placed(file: str, sheets: Mapping[int, str], line: int) -> tuple[str, int]:
 
 def read_csv(path: Path) -> Rows:
     """The rows of a CSV file, as text; its first line holds the names."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = path.read_bytes().count(b"\n", 0, error.start) + 1
-        raise JobError(f"{path}, line {line}: not UTF-8; save the file as UTF-8") from error
+    text = utf8_text(path, JobError)
     first = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=first.count)
     reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
@@ -130,25 +128,9 @@ def of_frame(frame: Any, file: str = "frame") -> Rows:
 def sheets(path: Path) -> list[Rows]:
     """The rows of each sheet of a workbook that is not empty."""
     try:
-        from openpyxl import load_workbook
-    except ImportError as error:
-        raise JobError(
-            f"{path}: workbooks need openpyxl, which is not installed; install it with "
-            "pip install 'diskret[excel]'"
-        ) from error
-    try:
-        book = load_workbook(path, read_only=True)
-        titles = [
-            sheet.title
-            for sheet in book.worksheets
-            if any(any(cell is not None for cell in row) for row in sheet.values)
-        ]
-        book.close()
-    except Exception as error:  # damaged files raise errors of a dozen kinds
-        raise JobError(
-            f"{path}: cannot be read as a workbook; save it as .xlsx without a password "
-            f"({type(error).__name__})"
-        ) from error
+        titles = filled_sheets(path)
+    except InputError as error:
+        raise JobError(str(error)) from error
     found: list[Rows] = []
     for title in titles:
         table, _ = to_arrow(DataFile(path, sheet=title))

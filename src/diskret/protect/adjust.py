@@ -16,12 +16,12 @@ from diskret.attack.certify_changed import certify_adjustment
 from diskret.deadline import Deadline
 from diskret.errors import InputError
 from diskret.parallel import meanwhile
-from diskret.parameters import Percentage, Positive, reading
+from diskret.parameters import AnyPercentage, Positive, reading
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import checked_tables, for_each, rules_for
 from diskret.protect.linked import default_names, linked, of_each
 from diskret.protect.perturbed_result import PerturbedResult
-from diskret.protect.plan import frozen_cells, requirements
+from diskret.protect.plan import check_prices, frozen_cells, given_prices, requirements
 from diskret.rules import Rule, Sensitivity
 from diskret.rules.percentages import percent_of
 from diskret.system import System, joint_system
@@ -68,7 +68,7 @@ def adjust(
     rule: Any,
     *,
     cost: MovingCost = "value",
-    largest_change: Annotated[float, Percentage()] = 20,
+    largest_change: Annotated[float, AnyPercentage()] = 20,
     frozen: Any = None,
     time_limit: Positive | None = None,
     name: Any = None,
@@ -138,7 +138,7 @@ def adjust(
     >>> adjust(table, MinimumFrequency(3)).certificate.figures["total_change"]
     2.0
     """
-    tables = checked_tables(table, changed=True)
+    tables = checked_tables(table, "adjust")
     names = default_names(tables, [name] if isinstance(table, Table) else name)
     rules = rules_for(rule, tables)
     stays = for_each([frozen] if isinstance(table, Table) else frozen, tables, "frozen")
@@ -229,12 +229,9 @@ def _movable(
 def _price(table: Table, cost: MovingCost) -> NDArray[np.float64]:
     value = np.abs(table.measure.sum)
     if callable(cost):
-        price = np.asarray(cost(table), dtype=np.float64)
-        if price.size != value.size:
-            raise InputError(f"cost= gave {price.size:,} prices for a table of shape {table.shape}")
-        if not np.isfinite(price).all() or (price < 0).any():
-            raise InputError("costs must be finite numbers ≥ 0")
-        return price.ravel()
+        price = given_prices(table, cost)
+        check_prices(price)
+        return price
     if cost == "value":
         return np.ones(value.size)
     return value[value > 0].mean() / np.maximum(value, 1).ravel() if value.any() else value

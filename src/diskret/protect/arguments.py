@@ -116,17 +116,17 @@ def _check_discount(discount: Any) -> float:
     return float(discount)
 
 
-def checked_tables(given: Any, changed: bool = False) -> list[Table]:
+def checked_tables(given: Any, verb: str, changed: bool = True) -> list[Table]:
     """A list of tables, and of nothing else; one alone is a list of one.
 
-    `changed`: their values are to be changed, not cells suppressed.
+    `verb`: who asks. `changed`: values are to be changed, not cells suppressed.
     """
     parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
     for part in parts:
         if not isinstance(part, Table):
             raise InputError(
-                f"suppress() protects tables, not an object of type {type(part).__name__!r}; make "
-                "one with tabulate() from records or with Table.from_cells() from cells"
+                f"{verb}() takes tables, not an object of type {type(part).__name__!r}; make one "
+                "with tabulate() from records or with Table.from_cells() from cells"
             )
     for part in parts:
         values = [measure.name for measure in part.measures]

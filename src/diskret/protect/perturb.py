@@ -121,8 +121,8 @@ def perturb(
     >>> perturb(table, one_up_or_down).public.to_pydict()["count"]
     [3, 4, 1]
     """
+    checked_tables([table], "perturb")
     _check_kind(table, ptable, weighted_count)
-    checked_tables(table, changed=True)
     table = _with_keys(table, ptable, cell_keys)
     label = table.measure.name if name is None else name
     impossible = named_cells(table, structural_zeros, "structural_zeros")
@@ -343,13 +343,8 @@ def _windows(
     return Windows(found.unsafe, found.noise_above, found.noise_below)
 
 
-def _check_kind(table: Any, noise: Any, weighted: bool) -> None:
+def _check_kind(table: Table, noise: Any, weighted: bool) -> None:
     """Refuse noise that is not for what the table publishes."""
-    if not isinstance(table, Table):
-        raise InputError(
-            f"perturb() changes tables, not an object of type {type(table).__name__!r}; make one "
-            "with tabulate() from records or with Table.from_cells() from cells"
-        )
     if not isinstance(noise, PerturbationTable | Lookup | MagnitudeNoise):
         raise InputError(
             "the noise is a dk.PerturbationTable or dk.Lookup for counts, or a dk.MagnitudeNoise "

@@ -91,7 +91,9 @@ def perturb_invariant(
     >>> sorted(result.published.value[1:]) == sorted(table.count[1:])
     True
     """
-    given = checked_tables(tables if isinstance(tables, Table) else list(tables), changed=True)
+    given = checked_tables(
+        tables if isinstance(tables, Table) else list(tables), "perturb_invariant"
+    )
     counted = [_counted(table) for table in given]
     names = default_names(counted, name)
     if len({table.key_modulus for table in counted}) > 1:

@@ -262,19 +262,26 @@ def cost_of(
 
     Prices set by hand (NaN: none) take the place of the others.
     """
-    if callable(cost):
-        price = np.asarray(cost(table), dtype=np.float64)
-        if price.size != int(np.prod(table.shape)):
-            raise InputError(f"cost= gave {price.size:,} prices for a table of shape {table.shape}")
-    else:
-        price = _named_cost(table, cost)
-    price = price.ravel()
+    price = given_prices(table, cost) if callable(cost) else _named_cost(table, cost).ravel()
     if by_hand is not None:
         price = np.where(np.isnan(by_hand), price.reshape(table.shape), by_hand).ravel()
-    if not np.all(np.isfinite(price)) or np.any(price < 0):
-        raise InputError("costs must be finite numbers ≥ 0")
+    check_prices(price)
     mean = float(price.mean()) if price.size else 0.0
     return np.maximum(price, mean * 1e-6 or 1.0)
+
+
+def given_prices(table: Table, cost: Callable[[Table], Any]) -> NDArray[np.float64]:
+    """What a function of the caller's says that each cell costs, ``(cells,)``."""
+    price = np.asarray(cost(table), dtype=np.float64)
+    if price.size != int(np.prod(table.shape)):
+        raise InputError(f"cost= gave {price.size:,} prices for a table of shape {table.shape}")
+    return price.ravel()
+
+
+def check_prices(price: NDArray[np.float64]) -> None:
+    """Refuse prices below 0, and what is no number."""
+    if not np.isfinite(price).all() or (price < 0).any():
+        raise InputError("costs must be finite numbers ≥ 0")
 
 
 def frozen_cells(table: Table, frozen: Any) -> NDArray[np.bool_]:

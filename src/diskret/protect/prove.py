@@ -44,7 +44,7 @@ from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
     from diskret.attack import InsidersWithstood, Open, Withstood
-    from diskret.protect.insiders import InsiderJudge
+    from diskret.protect.insiders import Asked, InsiderJudge
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
 _REPAIRS = (1, 2, 4)
@@ -232,45 +232,21 @@ def _proven(
             pattern = extended(problem, pattern, keep=False)
             continue
         if insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
-            examination, found, asked = insiders.attack(
-                published, examination, required, unsafe, original, progress, found, deadline
-            )
-            told = found.open
-            while insiders.already(
-                told, asked, published, required, unsafe, original, progress, deadline
-            ):
+            while True:
                 examination, found, asked = insiders.attack(
                     published, examination, required, unsafe, original, progress, found, deadline
                 )
-                told = found.open
+                whole = published, required, unsafe, original, progress, deadline
+                if not insiders.already(found.open, asked, *whole):
+                    break
+            told = found.open
             withstood = insiders.withstood(found, asked)
             if told:
-                signed = dict.fromkeys(
-                    tuple(zip(asked.cells(o), asked.signs(o), strict=True)) for o in told
-                )
-                failing = [
-                    ([c for c, s in of if s > 0], [c for c, s in of if s < 0]) for of in signed
-                ]
                 tries += 1
-                before = pattern.suppressed
-                from diskret.protect.insider_repair import repaired_against
-
-                pattern = repaired_against(
+                before, failing = pattern.suppressed, _told_cells(told, asked)
+                pattern = _against_contributors(
                     problem, pattern, told, asked, insiders, published, quickly=tries <= _QUICK
                 )
-                if tries > _QUICK and np.array_equal(before, pattern.suppressed):
-                    # what proves too little must not refuse before all is hidden
-                    cells = np.array(sum((a + b for a, b in failing), []), dtype=np.int64)
-                    pattern = everything_around(problem, pattern, cells)
-                    if np.array_equal(before, pattern.suppressed):
-                        number = Count(len(failing))
-                        raise ProofError(
-                            f"{number} {number:cell or sum|cells or sums} can be narrowed down "
-                            "too far by contributors even if all is hidden that may be: "
-                            f"{_named(published, failing)}. Nothing was published; combine "
-                            "categories, publish without one of the tables, or assume less "
-                            "knowledge of the attacker"
-                        )
                 because |= pattern.suppressed[: len(original)] & ~before[: len(original)]
                 continue
         if not missed.any() and not open_sums.any():
@@ -292,10 +268,8 @@ def _proven(
                 *judged[1:],
             )
         if failed == len(_REPAIRS):
-            open_cells = np.flatnonzero(published.suppressed)[missed]
-            if unsafe is not None and open_sums.any():
-                open_cells = np.union1d(open_cells, unsafe.only(open_sums).member.indices)
-            more = everything_around(problem, pattern, open_cells)
+            cells = _open_cells(published, missed, unsafe, open_sums)
+            more = everything_around(problem, pattern, cells)
             if np.array_equal(more.suppressed, pattern.suppressed):
                 break
             pattern = more
@@ -319,6 +293,32 @@ def _proven(
             if factor == 1:  # even what the rule asks for is impossible
                 raise
             unrepaired, failed = error, len(_REPAIRS)
+    by = " by contributors" if told else ""
+    raise _refusal(published, missed, unsafe, open_sums, failing, by) from unrepaired
+
+
+def _open_cells(
+    published: Publication,
+    missed: NDArray[np.bool_],
+    unsafe: UnsafeSums | None,
+    open_sums: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Cells that fail the attack, and those of sums that do."""
+    cells = np.flatnonzero(published.suppressed)[missed]
+    if unsafe is None or not open_sums.any():
+        return cells
+    return np.union1d(cells, unsafe.only(open_sums).member.indices)
+
+
+def _refusal(
+    published: Publication,
+    missed: NDArray[np.bool_],
+    unsafe: UnsafeSums | None,
+    open_sums: NDArray[np.bool_],
+    failing: list[_Cells],
+    by: str,
+) -> ProofError:
+    """What is said after all repairs; `failing`: what contributors could tell last."""
     if missed.any():
         hidden = np.flatnonzero(published.suppressed)
         failing = [([cell], []) for cell in hidden[missed].tolist()]
@@ -326,12 +326,47 @@ def _proven(
         rows = np.split(unsafe.member.indices, unsafe.member.indptr[1:-1])
         failing = [(rows[i].tolist(), []) for i in np.flatnonzero(open_sums).tolist()]
     what = "cells" if missed.any() else "sums of cells" if open_sums.any() else "cells or sums"
-    by = " by contributors" if told else ""
-    raise ProofError(
+    return ProofError(
         f"{len(failing):,} {what} can still be narrowed down too far{by} after all repairs: "
         f"{_named(published, failing)}. Nothing was published; combine categories or choose "
         "another method"
-    ) from unrepaired
+    )
+
+
+def _told_cells(told: Sequence[Open], asked: Asked) -> list[_Cells]:
+    """The cells and sums that contributors can tell, each once."""
+    signed = dict.fromkeys(tuple(zip(asked.cells(o), asked.signs(o), strict=True)) for o in told)
+    return [([c for c, s in of if s > 0], [c for c, s in of if s < 0]) for of in signed]
+
+
+def _against_contributors(
+    problem: Problem,
+    pattern: Pattern,
+    told: Sequence[Open],
+    asked: Asked,
+    insiders: InsiderJudge,
+    published: Publication,
+    quickly: bool,
+) -> Pattern:
+    """Hide more, so that contributors can no longer tell these; `quickly`: by cheap moves alone."""
+    from diskret.protect.insider_repair import repaired_against
+
+    repaired = repaired_against(problem, pattern, told, asked, insiders, published, quickly=quickly)
+    if quickly or not np.array_equal(pattern.suppressed, repaired.suppressed):
+        return repaired
+    # what proves too little must not refuse before all is hidden
+    failing = _told_cells(told, asked)
+    cells = np.array(sum((a + b for a, b in failing), []), dtype=np.int64)
+    more = everything_around(problem, repaired, cells)
+    if np.array_equal(pattern.suppressed, more.suppressed):
+        number = Count(len(failing))
+        raise ProofError(
+            f"{number} {number:cell or sum|cells or sums} can be narrowed down too far by "
+            "contributors even if all is hidden that may be: "
+            f"{_named(published, failing)}. Nothing was published; combine categories, publish "
+            "without one of the tables, or assume less knowledge of the attacker"
+        )
+    return more
 
 
 def _proposals(problem: Problem, pattern: Pattern, large: bool) -> Proposals | None:

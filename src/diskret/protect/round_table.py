@@ -171,7 +171,7 @@ def round_table(
     [12, 6, 3, 3]
     """
     alone = isinstance(table, Table)
-    tables = checked_tables(table, changed=True)
+    tables = checked_tables(table, "round_table")
     names = default_names(tables, [name] if alone else name)
     _check(tables, base, method, steps, inner)
     _check_alike(tables, names)

@@ -212,7 +212,7 @@ def suppress(
     [14, 7, None, None]
     """
     alone = isinstance(table, Table)
-    tables = checked_tables(table)
+    tables = checked_tables(table, "suppress", changed=False)
     asked = [
         Asked(*of_table)
         for of_table in zip(

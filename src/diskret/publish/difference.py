@@ -12,7 +12,7 @@ from diskret.io.from_json import check_form, read_json
 from diskret.publish.derived import listed_files, referred, released
 from diskret.publish.read import Releases, public_folder
 from diskret.tables import Difference, Published
-from diskret.tables.public_files import STRUCTURE, same_published
+from diskret.tables.public_files import STRUCTURE, same_published, tables_in
 
 #: How the names of the files end that say what a difference is to.
 PREVIOUS = ".previous.json"
@@ -45,7 +45,7 @@ def last_delivery(folder: str | PathLike[str], names: Sequence[str]) -> dict[str
     public = public_folder(folder)
     if not public.is_dir():
         raise InputError(f"there is no folder {folder}; name that of the last delivery")
-    there = sorted(path.name.removesuffix(STRUCTURE) for path in public.glob(f"*{STRUCTURE}"))
+    there = tables_in(public)
     if not there:
         raise InputError(
             f"{public} holds no published table (no *{STRUCTURE} file); name the folder "

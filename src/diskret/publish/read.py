@@ -10,7 +10,7 @@ from diskret.errors import InputError
 from diskret.io.from_json import anything, check_form, read_json
 from diskret.publish.digests import CERTIFICATE
 from diskret.tables import MeasureSum, Publication, Published
-from diskret.tables.public_files import STRUCTURE, content_digest
+from diskret.tables.public_files import STRUCTURE, content_digest, tables_in
 
 #: Folders of releases.
 Releases = Sequence[str | PathLike[str]]
@@ -22,7 +22,7 @@ def read_release(folder: str | PathLike[str]) -> Publication:
     `folder` has ``public/`` in it, or is a folder of public files.
     """
     public = public_folder(folder)
-    names = sorted(path.name.removesuffix(STRUCTURE) for path in public.glob(f"*{STRUCTURE}"))
+    names = tables_in(public)
     if not names:
         raise InputError(f"{public}: there is no published table here (no *{STRUCTURE} file)")
     sums: dict[MeasureSum, None] = {}

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diskret.errors import JobError
 from diskret.jobs.schema import Section, section_of
 
 MODELS = ("ols", "logit", "probit", "poisson")
@@ -104,21 +103,6 @@ def read_query(text: str, where: str = "query.toml") -> Query:
         if one.name in {other.name for other in results[:position]}:
             raise whole.error(f"the result '{one.name}' is there twice", "results", position)
     return Query(whole.text("project", ""), whole.text("data", ""), results, text)
-
-
-def text_of(path: Path) -> str:
-    """The text of a query or script.
-
-    Raises
-    ------
-    JobError
-        It is not UTF-8; says in which line.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = path.read_bytes().count(b"\n", 0, error.start) + 1
-        raise JobError(f"{path}, line {line}: not UTF-8; save the file as UTF-8") from error
 
 
 _KEYS = {

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, get_args
 
+from diskret.anonymize.levels import Level
 from diskret.outputs.profile import Profile
 from diskret.remote.votes import strength_of
 
-#: How well a version is anonymised: formally (no names; on site), factually (to find somebody
-#: takes more than it is worth; off site), absolutely (for everybody).
-Level = Literal["formal", "factual", "absolute"]
-LEVELS: tuple[Level, ...] = ("formal", "factual", "absolute")
+#: How well a version is anonymised: formally on site, factually off site, absolutely for everybody.
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.io import to_arrow
-from diskret.parameters import Percentage
+from diskret.parameters import AnyPercentage
 from diskret.rules.apriori_entries import (
     ANSWERS,
     NUMBERS,
@@ -104,7 +104,7 @@ class Apriori(Joinable):
     """
 
     entries: Any
-    range: Annotated[float, Percentage()] = 10
+    range: Annotated[float, AnyPercentage()] = 10
     reason: str | None = None
     who: str | None = None
     date: str | None = None
@@ -146,7 +146,7 @@ class Apriori(Joinable):
         cost: str | None = None,
         who: str = "",
         date: str = "",
-        range: Annotated[float, Percentage()] = 10,  # noqa: A002
+        range: Annotated[float, AnyPercentage()] = 10,  # noqa: A002
     ) -> Apriori:
         """What a file of cells says of them itself, in columns of its own.
 

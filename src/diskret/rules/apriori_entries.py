@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.io import DataFile
 from diskret.io.columns import column as column_of
+from diskret.io.kinds import is_text
 from diskret.tables.dimension import Dimension
 from diskret.texts.numbers import Count
 
@@ -326,7 +327,7 @@ def _number(frame: pa.Table, name: str, where: Origin) -> NDArray[np.float64]:
     text = _text(frame, name, where)
     given = text.is_valid().to_numpy()
     try:
-        source = text if pa.types.is_string(column.type) or _is_large(column) else column
+        source = text if is_text(column.type) else column
         numbers = pc.fill_null(source.cast(pa.float64()), np.nan).to_numpy()
     except pa.ArrowException:
         numbers = np.array([_float(value) for value in text.to_pylist()])
@@ -335,10 +336,6 @@ def _number(frame: pa.Table, name: str, where: Origin) -> NDArray[np.float64]:
     found = f"{_shown(text, wrong)}no number ≥ 0"
     _refuse(wrong, where, name, found, "write 1234.5, not 1.234,5")
     return np.where(given, numbers, np.nan)
-
-
-def _is_large(column: pa.ChunkedArray) -> bool:
-    return pa.types.is_large_string(column.type)
 
 
 def _float(text: str | None) -> float:

@@ -19,8 +19,8 @@ def largest(table: Table, n: int, rule: str) -> NDArray[np.int64]:
     top = table.measure.largest
     if top.shape[-1] < n:
         raise InputError(
-            f"{rule} needs the {n} largest contributions of each cell and the table holds "
-            f"{top.shape[-1]}; use largest={n}"
+            f"{rule} looks at the largest contributions of each cell, of which the table holds "
+            f"{top.shape[-1]}; use largest={n}, or name {n} columns of cells by largest=[...]"
         )
     return top[..., :n]
 

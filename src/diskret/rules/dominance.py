@@ -34,7 +34,7 @@ class Dominance(Joinable):
     n
         Number of largest contributions, ≥ 1.
     k
-        Percentage above 0 and at most 100. Confidential: never published.
+        Percentage from 1 to 100, not a share such as 0.8. Confidential: never published.
     quiet
         No warning for n < 3, where the rule is required nevertheless.
 

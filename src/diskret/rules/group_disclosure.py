@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from diskret.parameters import Percentage, Whole
+from diskret.parameters import AnyPercentage, Percentage, Whole
 from diskret.rules.contributions import compared
 from diskret.rules.parents import NO_PARENT, smallest_parent
 from diskret.rules.percentages import linear, percent_of, percentage
@@ -32,7 +32,7 @@ class GroupDisclosure(Joinable):
     Parameters
     ----------
     percent
-        Share above 0 and at most 100. Confidential: never published.
+        Percentage from 1 to 100. Confidential: never published.
     minimum_parent
         Totals with fewer contributors are not looked at, a whole number ≥ 1.
     range
@@ -59,7 +59,7 @@ class GroupDisclosure(Joinable):
 
     percent: Annotated[float, Percentage(high=100)]
     minimum_parent: Annotated[int, Whole(1)] = 3
-    range: Annotated[float, Percentage()] = 10
+    range: Annotated[float, AnyPercentage()] = 10
 
     rank: ClassVar[int] = 5
 

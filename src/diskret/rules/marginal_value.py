@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from diskret.errors import InputError
-from diskret.parameters import Names, Percentage, Whole
+from diskret.parameters import AnyPercentage, Names, Whole
 from diskret.rules.contributions import compared
 from diskret.rules.parents import NO_PARENT, smallest_parent
 from diskret.rules.percentages import LARGEST, percent_of
@@ -67,7 +67,7 @@ class MarginalValue(Joinable):
     distance: Annotated[int, Whole(0, LARGEST)] = 1
     variables: Annotated[Sequence[str], Names(some=True, alone=False)] | None = None
     strict: bool = False
-    range: Annotated[float, Percentage()] = 10
+    range: Annotated[float, AnyPercentage()] = 10
 
     rank: ClassVar[int] = 4
 

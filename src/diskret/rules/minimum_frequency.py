@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from diskret.parameters import Percentage, Whole
+from diskret.parameters import AnyPercentage, Whole
 from diskret.rules.contributions import contributors, unprotected
 from diskret.rules.percentages import percent_of
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
@@ -57,7 +57,7 @@ class MinimumFrequency(Joinable):
 
     n: Annotated[int, Whole(2)]
     of: Literal["records", "units", "holdings"] | None = None
-    range: Annotated[float, Percentage()] = 10
+    range: Annotated[float, AnyPercentage()] = 10
     level: Annotated[int, Whole(1, 2**31 - 1)] | None = None
 
     rank: ClassVar[int] = 3

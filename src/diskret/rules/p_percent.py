@@ -100,7 +100,8 @@ class PPercent(_Ambiguity):
     Parameters
     ----------
     p
-        Percentage above 0, e.g. 5 or 10. Confidential: never published.
+        Percentage from 1 upwards, e.g. 5 or 10, not a share such as 0.05. Confidential: never
+        published.
     minimum_level
         Smallest protection level, in published units, ≥ 0.
     coalition
@@ -149,7 +150,7 @@ class PQ(_Ambiguity):
     Parameters
     ----------
     p
-        Percentage that the estimate must not reach, above 0 and below q. Confidential:
+        Percentage that the estimate must not reach, at least 1 and below q. Confidential:
         never published.
     q
         Percentage within which everybody knows each contribution before the publication,

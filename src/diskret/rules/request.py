@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.parameters import Percentage, Whole
+from diskret.parameters import AnyPercentage, Percentage, Whole
 from diskret.rules.contributions import contributors, largest, unprotected
 from diskret.rules.percentages import linear, percent_of, percentage
 from diskret.rules.sensitivity import Joinable, Sensitivity, judged
@@ -32,7 +32,7 @@ class Request(Joinable):
     Parameters
     ----------
     share
-        Percentage above 0 and at most 100 for requests at the first level. Confidential.
+        Percentage from 1 to 100 for requests at the first level. Confidential.
     second
         The same for requests at the second level; None: `share`.
     minimum
@@ -59,7 +59,7 @@ class Request(Joinable):
     share: Annotated[float, Percentage(high=100)]
     second: Annotated[float, Percentage(high=100)] | None = None
     minimum: Annotated[int, Whole(0)] = 0
-    range: Annotated[float, Percentage()] = 10
+    range: Annotated[float, AnyPercentage()] = 10
 
     rank: ClassVar[int] = 2
     judges_unions: ClassVar[bool] = True

@@ -11,6 +11,7 @@ from typing import TextIO
 
 from diskret.disk import flush, new_file, open_to_others
 from diskret.errors import InputError
+from diskret.io.encoded import utf8_text
 from diskret.jobs.schema import Section, section_of
 from diskret.jobs.toml_text import toml
 from diskret.serve.roles import ROLES, User, check_name
@@ -88,11 +89,7 @@ def read(path: Path) -> Known:
         )
     if open_to_others(path):
         raise InputError(f"the file of users {path} is open to others; run: chmod 600 {path}")
-    try:
-        text = _text(path)
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; save the file of users as UTF-8") from None
-    return known_of(text, path)
+    return known_of(utf8_text(path), path)
 
 
 def known_of(text: str, path: Path) -> Known:

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 
 from diskret.hierarchy import Hierarchy
 from diskret.spatial.grid import Grid
-from diskret.spatial.outlines import grid_of, system_of
+from diskret.spatial.outlines import grid_of
+from diskret.spatial.systems import one_system
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class Cells:
     tree: Hierarchy
 
     def __post_init__(self) -> None:
-        system_of(self._grids())
+        one_system(grid.crs for grid in self._grids())
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.spatial.areas import Areas, Ring
 from diskret.spatial.grid import EUROPE, Grid
+from diskret.spatial.systems import one_system
 from diskret.texts.numbers import Count
 
 _CELL = re.compile(
@@ -79,15 +80,7 @@ def outlines_of_cells(codes: Sequence[str]) -> Outlines:
     >>> outlines_of_cells(["1kmN2684E4334", "OWN3035SIZE2000mN2684000E4336000"]).squares.tolist()
     [[4334000, 2684000, 1000], [4336000, 2684000, 2000]]
     """
-    return Outlines(system_of(_kinds(codes)), squares_of_cells(codes))
-
-
-def system_of(grids: Iterable[Grid]) -> int:
-    """EPSG number of the reference system that all grids are of."""
-    systems = {grid.crs for grid in grids}
-    if len(systems) > 1:
-        raise InputError(f"cells are of several reference systems: {sorted(systems)}")
-    return systems.pop()
+    return Outlines(one_system(grid.crs for grid in _kinds(codes)), squares_of_cells(codes))
 
 
 def squares_of_cells(codes: Sequence[str]) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.spatial.grid import Grid
+from diskret.spatial.systems import one_system
 from diskret.tables import Published, Table
 from diskret.texts.numbers import Count
 
@@ -81,8 +82,7 @@ def raster_of_tables(
     lie = list(leaves)
     if codes is not None:
         lie.append(_Leaves.of_codes(codes, np.arange(len(codes))))
-    if len({one.crs for one in lie}) > 1:
-        raise InputError("cells of several reference systems are on these maps; use one")
+    one_system(one.crs for one in lie)
     for one in lie:
         wrong = (one.size % size != 0) | (one.south % size != 0) | (one.west % size != 0)
         if wrong.any():
@@ -209,15 +209,13 @@ class _Leaves:
         )
         times = np.where(unit == "km", 1000, 1)
         size = np.where(short != "", short, metres).astype(np.int64) * times
-        system = np.where(crs != "", crs, "3035").astype(np.int64)
-        if len(set(system.tolist())) > 1:
-            raise InputError("cells of several reference systems are on these maps; use one")
+        system = one_system(np.where(crs != "", crs, "3035").astype(np.int64).tolist())
         south, west = np.empty((2, len(codes)), np.int64)
         for width in np.unique(size).tolist():
             those = np.flatnonzero(size == width)
-            grid = Grid(width, int(system[0]))
+            grid = Grid(width, system)
             south[those], west[those] = grid.corners([codes[one] for one in those.tolist()])
-        return cls(at, int(system[0]), size, south, west)
+        return cls(at, system, size, south, west)
 
     def number(
         self, land: NDArray[np.bool_], corner: tuple[int, int], base: int

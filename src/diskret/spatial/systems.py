@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -48,6 +49,20 @@ def _transformer(of: int, to: int) -> Any:
         return Transformer.from_crs(of, to, always_xy=True)
     except CRSError as error:
         raise InputError(f"crs={of} or {to} is no EPSG number: {error}") from None
+
+
+def one_system(systems: Iterable[int]) -> int:
+    """The EPSG number that all cells are of.
+
+    Raises
+    ------
+    InputError
+        They are of several.
+    """
+    found = {*systems}
+    if len(found) > 1:
+        raise InputError(f"cells are of several reference systems: {sorted(found)}")
+    return found.pop()
 
 
 def epsg_number(system: str | None, path: str) -> int:

@@ -21,6 +21,8 @@ from diskret.suppression.problem import Problem, Work
 _BUNDLE = 1_000
 #: Largest number of programs with random directions.
 _ROUNDS = 8
+#: Share of the time left for what primary groups show alone: the rest is asked for near them.
+_ALONE = 0.25
 
 
 def certify(
@@ -42,6 +44,18 @@ def certify(
     reach = Reach(len(cells.down))
     reach.by = tuple(show(cells, hidden, reach, one_by_one, seconds, waiting))
     return reach
+
+
+def shown_alone(problem: Problem, cells: Changeable, one_by_one: bool = True) -> Reach:
+    """What the primary groups of a problem show without secondaries, as far as there is time."""
+    share = problem.deadline.share(_ALONE)
+    return certify(
+        cells,
+        cells.primary,
+        one_by_one,
+        lambda: min(problem.seconds(), share.seconds()),
+        problem.waiting,
+    )
 
 
 def show(

@@ -122,15 +122,15 @@ class Reach:
             or self.width[group] < cells.width[group]
         )
 
-    def at(self, groups: Sequence[int]) -> NDArray[np.int64]:
+    def at(self, groups: NDArray[np.int64]) -> NDArray[np.int64]:
         """What is shown of some groups, ``(3, s)``."""
         return np.stack([self.down[groups], self.up[groups], self.width[groups]])
 
-    def set_to(self, groups: Sequence[int], shown: NDArray[np.int64]) -> None:
+    def set_to(self, groups: NDArray[np.int64], shown: NDArray[np.int64]) -> None:
         """Take this for all that is shown of some groups."""
         self.down[groups], self.up[groups], self.width[groups] = shown
 
-    def raise_to(self, groups: Sequence[int], shown: NDArray[np.int64]) -> None:
+    def raise_to(self, groups: NDArray[np.int64], shown: NDArray[np.int64]) -> None:
         """Take note of what is shown of some groups beside what is known."""
         self.set_to(groups, np.maximum(self.at(groups), shown))
 
@@ -184,16 +184,18 @@ def part_of(cells: Changeable, kept: NDArray[np.int64]) -> Part:
     )
 
 
-def checked(here: Part, proposal: NDArray[np.float64]) -> Iterator[Change]:
+def checked(
+    here: Part, proposal: NDArray[np.float64], divisor: int | None = None
+) -> Iterator[Change]:
     """The changes at or near multiples of a proposal that satisfy everything exactly.
 
-    Components are judged apart. More than one change is given where the proposal is
-    fractional; the caller stops when it has what it needs.
+    `divisor`: the multiple, if it is known. Components are judged apart. More than one change is
+    given where the proposal is fractional; the caller stops when it has what it needs.
     """
     labels = int(max(here.component.max(initial=-1), here.row_component.max(initial=-1))) + 1
     unsettled = np.zeros(labels, dtype=bool)
     unsettled[here.component[proposal != 0]] = True
-    for multiple in _multiples(here, proposal):
+    for multiple in _multiples(here, proposal) if divisor is None else (divisor,):
         if not unsettled.any():
             return
         scaled = np.rint(proposal * multiple)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from functools import partial
@@ -17,6 +16,7 @@ from diskret.suppression.blocks import Block, Blocks
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach, part, part_of
 from diskret.suppression.detours import Detours
+from diskret.suppression.kept_changes import KeptChanges
 from diskret.suppression.linear import QUANTUM
 from diskret.suppression.narrowing import Narrowing
 from diskret.suppression.problem import Problem
@@ -30,8 +30,6 @@ _KEPT = 500
 _WORTH = 0.004
 #: Work from which on single equations are asked before programmes: what asks them has to be loaded.
 _FEW = QUANTUM / 2
-#: How far down, up, and together, a change shows that a group can move.
-_Far = tuple[int, int, int]
 
 
 class End(Enum):
@@ -77,17 +75,17 @@ def clean_up(
     work, cost = 0, pattern.cost
     for done, group in enumerate(candidates.tolist()):
         if problem.seconds() <= 0 or (until is not None and time.monotonic() > until):
-            return pattern.hidden, pattern.changes, End.TIME
+            return pattern.hidden, pattern.kept.changes, End.TIME
         problem.work.step()
         problem.progress("publish again", done, len(candidates))
         if pattern.hidden[group]:
             needed[group] = not pattern.try_to_publish(group)
         if pattern.work - work >= QUANTUM:
             if pattern.cost > (1 - _WORTH) * cost:
-                return pattern.hidden, pattern.changes, End.POOR
+                return pattern.hidden, pattern.kept.changes, End.POOR
             work, cost = pattern.work, pattern.cost
     problem.progress("publish again", len(candidates), len(candidates))
-    return pattern.hidden, pattern.changes, End.ALL
+    return pattern.hidden, pattern.kept.changes, End.ALL
 
 
 class _Pattern:
@@ -110,8 +108,7 @@ class _Pattern:
         self.certified = certified
         self.reach = certified.copy()
         self.needy = certified.missing(cells)
-        # the changes that move a group, in the order found
-        self.moved_by: defaultdict[int, dict[Change, _Far]] = defaultdict(dict)
+        self.kept = KeptChanges(self.needy | ~cells.primary)
         here = part(cells, hidden)
         self.component = np.full(len(hidden), -1)
         self.component[here.cell] = here.component
@@ -125,21 +122,16 @@ class _Pattern:
             for component in np.unique(self.component[change.cell]):
                 self._keep(change.only(self.component[change.cell] == component))
 
-    @property
-    def changes(self) -> list[Change]:
-        """All changes that move hidden groups only."""
-        return list({change: None for moved in self.moved_by.values() for change in moved})
-
     def try_to_publish(self, group: int) -> bool:
         """Publish a group if every requirement can still be shown without it."""
         gone = self._fixed_with(group)
         if any(self.cells.primary[i] for i in gone):
             return False
-        lost = {change for i in gone for change in self.moved_by[i]}
-        moved = sorted(self._resting_on(lost) - gone)
+        lost = self.kept.moving(gone)
+        index = np.array(sorted(gone), dtype=np.int64)
+        moved = np.setdiff1d(self._resting_on(lost), index)
         before = self.reach.at(moved)
         self.reach.set_to(moved, self._shown_without(lost, moved))
-        index = np.array(sorted(gone), dtype=np.int64)
         shown, found = self._show(moved, index, lost)
         if not shown:
             self.reach.raise_to(moved, before)
@@ -151,17 +143,15 @@ class _Pattern:
             for i in index:
                 self.left[self._rows(i)] -= 1
             self.searches.publish(index)
-            for change in lost:
-                for i in change.cell.tolist():
-                    del self.moved_by[i][change]
+            self.kept.give_up(lost)
         return shown
 
     def _show(
-        self, moved: list[int], gone: NDArray[np.int64], lost: set[Change]
+        self, moved: NDArray[np.int64], gone: NDArray[np.int64], lost: NDArray[np.int64]
     ) -> tuple[bool, list[Change]]:
         """Whether the moved groups meet their requirements without those gone, and how."""
         found: list[Change] = []
-        asked = [i for i in moved if self.reach.misses(self.cells, i)]
+        asked: list[int] = moved[self.reach.missing(self.cells, moved)].tolist()
         # who was in the way last is likely to be so again
         asked.sort(key=lambda i: (-self.failed.get(i, 0), -int(self.cells.need[i]), i))
         failing = self._told_impossible(asked, gone)
@@ -202,13 +192,10 @@ class _Pattern:
         return failing
 
     def _as_it_was(
-        self, search: Search, lost: set[Change], group: int, up: bool
+        self, search: Search, lost: NDArray[np.int64], group: int, up: bool
     ) -> NDArray[np.float64] | None:
         """How a group moved up, or down, in the change that is lost and in which it moved most."""
-        best, most, side = None, 0, 1 if up else 0
-        for change, far in self.moved_by[group].items():
-            if far[side] > most and change in lost:
-                best, most = change, far[side]
+        best = self.kept.furthest(lost, group, up)
         if best is None:
             return None
         here = search.here.cell
@@ -237,24 +224,19 @@ class _Pattern:
                     queue += alone
         return gone
 
-    def _resting_on(self, lost: set[Change]) -> set[int]:
+    def _resting_on(self, lost: NDArray[np.int64]) -> NDArray[np.int64]:
         """The groups of which some changes show more than is shown without them."""
-        if not lost:
-            return set()
-        each = ((change.cell, change.down, change.up, change.width) for change in lost)
-        at, down, up, width = map(np.concatenate, zip(*each, strict=True))
+        at, down, up, width = self.kept.told(lost)
         reach = self.reach
         most = (width >= reach.width[at]) | ((down > 0) & (down >= reach.down[at]))
         most |= (up > 0) & (up >= reach.up[at])
-        return set(at[most & self.needy[at]].tolist())
+        return np.unique(at[most & self.needy[at]])
 
-    def _shown_without(self, lost: set[Change], groups: list[int]) -> NDArray[np.int64]:
+    def _shown_without(
+        self, lost: NDArray[np.int64], groups: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """What all other changes show of some groups, ``(3, s)``."""
-        shown = self.certified.at(groups)
-        for k, group in enumerate(groups):
-            kept = [far for change, far in self.moved_by[group].items() if change not in lost]
-            if kept:
-                shown[:, k] = np.maximum(shown[:, k], [max(far) for far in zip(*kept, strict=True)])
+        shown = np.maximum(self.certified.at(groups), self.kept.shown_without(lost, groups))
         shown[2] = np.maximum(shown[2], shown[0] + shown[1])
         return shown
 
@@ -264,9 +246,7 @@ class _Pattern:
 
     def _keep(self, change: Change) -> None:
         self.reach.add(change)
-        far = zip(change.down.tolist(), change.up.tolist(), change.width.tolist(), strict=True)
-        for i, own in zip(change.cell.tolist(), far, strict=True):
-            self.moved_by[i][change] = own
+        self.kept.add(change)
 
 
 class _Searches:

@@ -30,8 +30,8 @@ from diskret.tables import Dimension
 _TRIES = ((3_000, False), (20_000, False), (20_000, True))
 #: Both ways at once; else up, down, and what is then lacking in all.
 _WAYS = (0, 1, -1, 1, -1)
-#: Seconds that cubes get even if all time is up: nothing but a refusal could stand for them.
-_LEAST = 10.0
+#: Seconds that cubes get, once compiled, beyond all time: nothing but a refusal stands for them.
+_BEYOND = 5.0
 _Whole = NDArray[np.int64]
 
 
@@ -45,8 +45,8 @@ def hide_in_cubes(
 
     `hidden`, `reach`: the pattern and what it shows, ``(g,)``; both grow. `todo`: the groups, in
     this order. Gives changes that hold exactly; groups for which none was found miss their
-    requirement as before. Raises OutOfTime: all time is up, not only that for the search, and ten
-    seconds were not enough.
+    requirement as before. Raises OutOfTime: all time was up five seconds ago, not only that for the
+    search.
     """
     if problem.tied:
         return []
@@ -64,11 +64,13 @@ def _hidden(
 ) -> list[Change]:
     """See `hide_in_cubes`."""
     cubes = _Cubes(problem.system.tables[0], cells, hidden)
-    last = max(problem.deadline.whole.end, Deadline.after(_LEAST).end)
+    if len(todo):
+        cubes.change(int(todo[0]), 0, 1, 2, False)  # compiled before time is counted
+    last = Deadline(max(problem.deadline.whole.end, Deadline.after(0).end) + _BEYOND)
     found: list[Change] = []
     for compared, totals in _TRIES:
         for group in todo.tolist():
-            Deadline(last).check()
+            last.check()
             without: set[tuple[int, int]] = set()
             for way in _WAYS:
                 if not reach.misses(cells, group):

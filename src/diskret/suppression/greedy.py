@@ -16,7 +16,7 @@ from diskret.deadline import OutOfTime
 from diskret.errors import ProtectionError
 from diskret.suppression.blame import refuse_fixed, unprotectable
 from diskret.suppression.blocks import Blocks, hide_in_blocks
-from diskret.suppression.certify import certify, changes_of, proposals_of
+from diskret.suppression.certify import changes_of, proposals_of, shown_alone
 from diskret.suppression.changeable import Changeable, changeable
 from diskret.suppression.changes import Change, Reach, moved, part
 from diskret.suppression.cheaper import cheaper
@@ -62,8 +62,7 @@ def prepared(problem: Problem) -> Prepared:
     """Look at a problem before anything is hidden; refuses what cannot be solved."""
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    seconds, waiting = problem.seconds, problem.waiting
-    return Prepared(cells, certify(cells, cells.primary, seconds=seconds, waiting=waiting))
+    return Prepared(cells, shown_alone(problem, cells))
 
 
 def in_sequence(problem: Problem, known: Prepared) -> Pattern:
@@ -96,9 +95,7 @@ def modular(problem: Problem) -> Pattern:
     hidden, changes = cells.primary | cells.started, list[Change]()
     if problem.known is None:
         # what random directions leave open is asked for in the blocks, at no more cost
-        certified = certify(
-            cells, cells.primary, one_by_one=False, seconds=problem.seconds, waiting=problem.waiting
-        )
+        certified = shown_alone(problem, cells, one_by_one=False)
     else:
         known = changes_of(cells, problem.known)
         alone = [change for change in known if cells.primary[change.cell].all()]
@@ -113,9 +110,7 @@ def untidied(problem: Problem) -> Pattern:
     """The first safe pattern of [`modular`][diskret.suppression.modular]: it hides some more."""
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(
-        cells, cells.primary, one_by_one=False, seconds=problem.seconds, waiting=problem.waiting
-    )
+    certified = shown_alone(problem, cells, one_by_one=False)
     blocks = Blocks(problem.system.tables, cells.group)
     hidden, _ = _hide(problem, cells, cells.primary | cells.started, certified, (), blocks)
     return Pattern(cells.of_cells(hidden), "untidied", complete=False)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.suppression.blame import refuse_fixed
-from diskret.suppression.certify import certify, show
+from diskret.suppression.certify import show, shown_alone
 from diskret.suppression.changeable import Changeable, changeable, prices
 from diskret.suppression.greedy import safe
 from diskret.suppression.problem import Pattern, Problem
@@ -51,7 +51,7 @@ def hypercube(problem: Problem) -> Pattern:
     tables = _tables(problem)
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary, seconds=problem.seconds, waiting=problem.waiting)
+    certified = shown_alone(problem, cells)
     corners = covered(problem, cells, tables)
     hidden = cells.primary | cells.started
     hidden[cells.group[corners]] = True

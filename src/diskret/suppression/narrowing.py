@@ -8,7 +8,7 @@ impossible all the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,35 +61,23 @@ class Narrowing:
 
     def decide(self, published: bool) -> None:
         """What was published since the last decision stays so, or moves again."""
-        if not published:
-            self._take_back(0)
-        self._used = 0
-
-    def _take_back(self, until: int) -> None:
         from diskret.suppression.narrowing_kernels import take_back
 
-        self._used = int(take_back(self._bounds, self._used, until))
+        if not published:
+            take_back(self._bounds, self._used, 0)
+        self._used = 0
 
-    def first_impossible(self, groups: Iterable[int]) -> int | None:
+    def first_impossible(self, groups: Sequence[int]) -> int | None:
         """The first of some groups that cannot move as far as required, as far as is told."""
-        return next((group for group in groups if not self._possible(group)), None)
+        from diskret.suppression.narrowing_kernels import first_impossible
 
-    def _possible(self, group: int) -> bool:
-        cells, bounds = self._cells, self._bounds
-        low, high = float(bounds.lower[group]), float(bounds.upper[group])
-        below, above = -float(cells.below[group]), float(cells.above[group])
-        if high - low < cells.width[group] or high < above or low > below:
-            return False
-        mark = self._used
-        for wanted, least, most in ((above > 0, above, high), (below < 0, low, below)):
-            if not wanted:
-                continue
-            self._set(group, max(least, low), min(most, high))
-            broken = self._narrow(np.array([group]))
-            self._take_back(mark)
-            if broken:
-                return False
-        return True
+        at, cells = np.array(groups, dtype=np.int64), self._cells
+        needs = np.stack([cells.below[at], cells.above[at], cells.width[at]]).astype(np.float64)
+        place, seen = first_impossible(
+            at, needs, self._rows, self._bounds, self._used, self._queue, self._queued, _SEEN
+        )
+        self.seen += int(seen)
+        return None if place < 0 else groups[int(place)]
 
     def _set(self, group: int, low: float, high: float) -> None:
         bounds = self._bounds

@@ -139,3 +139,37 @@ def take_back(bounds: Any, used: int, until: int) -> int:
         j = bounds.group[used]
         bounds.lower[j], bounds.upper[j] = bounds.low[used], bounds.high[used]
     return used
+
+
+@kernel
+def first_impossible(
+    groups: Any, needs: Any, rows: Any, bounds: Any, used: int, queue: Any, queued: Any, most: int
+) -> Any:
+    """The first of some groups that cannot move as far as required, as far as equations tell.
+
+    `needs`: how far each has to move down, up and altogether, ``(3, s)``; the others as in
+    `narrow`. Gives its place among the groups, or -1, and entries looked at.
+    """
+    seen = 0
+    for place in range(len(groups)):
+        group = groups[place]
+        low, high = bounds.lower[group], bounds.upper[group]
+        below, above = -needs[0, place], needs[1, place]
+        if high - low < needs[2, place] or high < above or low > below:
+            return place, seen
+        for upwards in (True, False):
+            if (above if upwards else -below) <= 0 or used == len(bounds.group):
+                continue
+            bounds.group[used], bounds.low[used], bounds.high[used] = group, low, high
+            if upwards:
+                bounds.lower[group] = max(low, above)
+            else:
+                bounds.upper[group] = min(high, below)
+            broken, now, looked = narrow(
+                groups[place : place + 1], rows, bounds, used + 1, queue, queued, most
+            )
+            seen += looked
+            take_back(bounds, now, used)
+            if broken:
+                return place, seen
+    return -1, seen

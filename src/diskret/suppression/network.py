@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.suppression.blame import refuse_fixed
-from diskret.suppression.certify import certify
+from diskret.suppression.certify import shown_alone
 from diskret.suppression.changeable import Changeable, changeable, prices
 from diskret.suppression.changes import Change, Reach, checked, part
 from diskret.suppression.cycles import Cycles, Flow, arcs_of, refuse_several
@@ -47,7 +47,7 @@ def network(problem: Problem) -> Pattern:
     arcs = arcs_of(table)
     cells = changeable(problem)
     refuse_fixed(problem, cells)
-    certified = certify(cells, cells.primary, seconds=problem.seconds, waiting=problem.waiting)
+    certified = shown_alone(problem, cells)
     hidden = cells.primary | cells.started
     cycles = Cycles(arcs, cells.group, cells.down, cells.up, prices(problem), hidden)
     hidden, changes = _protected(problem, cells, cycles, hidden, certified.copy())

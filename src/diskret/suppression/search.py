@@ -15,9 +15,12 @@ from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Part, Reach, checked
 from diskret.suppression.detours import Detours
 from diskret.suppression.linear import Program
+from diskret.suppression.near_fraction import near_fraction
 
 #: What a free movement costs where the shortest is looked for; the least price is about 1.
 _LITTLE = 1e-3
+#: The share of all room that is used where an answer is to have others beside it.
+_INSIDE = 1 - 2.0**-10
 
 
 def fulfil(
@@ -57,8 +60,8 @@ def fulfil(
         asked.add((up, distance))
         begin = None if near is None else near(up)
         signed = distance if up else -distance
-        for proposal in _proposals(search, index, signed, seconds, begin, detours):
-            for change in checked(search.here, proposal):
+        for proposal, divisor in _proposals(search, index, signed, seconds, begin, detours):
+            for change in checked(search.here, proposal, divisor):
                 moves = (change.up if up else change.down)[change.cell == group]
                 # what is not given to the caller must not count either
                 if moves.max(initial=0) > shown[group]:
@@ -86,39 +89,49 @@ def _proposals(
     seconds: Callable[[], float] | None,
     near: NDArray[np.float64] | None = None,
     detours: Detours | None = None,
-) -> Iterator[NDArray[np.float64]]:
-    """Movements of a group: the nearest to one, the cheapest, whole ones along it, or any."""
+) -> Iterator[tuple[NDArray[np.float64], int | None]]:
+    """Movements of a group, and what makes them whole if that is known.
+
+    The nearest to one, the cheapest, one with small denominators near by, whole ones along it, or
+    any.
+    """
     if near is not None:
         if detours is not None:
             for proposal in detours.around(search.here, near):
                 if proposal[index] * np.sign(distance) >= abs(distance) - 1e-6:
-                    yield proposal
+                    yield proposal, None
         proposal = search.nearest(index, distance, near)
         if proposal is None:
             return
         if detours is not None:
             detours.learn(search.here, near, proposal)
-        yield proposal
+        yield proposal, None
     proposal = search.cheapest(index, distance)
     if proposal is None:
         return
-    yield proposal
+    yield proposal, None
     if seconds is None:
         return
+    if not search.here.whole:
+        inside = search.cheapest_inside(index, distance)
+        found = None if inside is None else near_fraction(search.here, inside, index)
+        if found is not None:
+            yield found
     along = search.cheapest_along(index, distance, proposal, seconds())
     # as cheap as fractions, up to the least price of a unit: there is nothing to look for
     if along is not None and search.paid(along) <= search.paid(proposal) + 1:
-        yield along
+        yield along, None
     untouched = search.untouched(proposal)
     search.publish(untouched)
     nearby = search.cheapest_whole(index, distance, seconds())
     search.publish(untouched, False)
     whole = [found for found in (nearby, along) if found is not None]
     # what was cut short may be dearer than what is along the fraction, else it never is
-    yield from sorted(whole, key=search.paid) if search.cut_short else whole
+    for found in sorted(whole, key=search.paid) if search.cut_short else whole:
+        yield found, None
     proposal = search.cheapest_whole(index, distance, seconds())
     if proposal is not None:
-        yield proposal
+        yield proposal, None
 
 
 class Search:
@@ -145,6 +158,7 @@ class Search:
         self._k = len(here.cell)
         self._price = np.where(hidden, 0, price)
         self._fixed = np.zeros(self._k, dtype=bool)
+        self._room = 1.0
         halves = sparse.hstack([here.equations, -here.equations], format="csr")
         self._program = Program(halves, here.unit, seconds)
         self.cut_short = False
@@ -186,6 +200,16 @@ class Search:
             return None
         proposal = self._answer(self._program.solve(cold=True))
         self._bound(np.array([index]))
+        return proposal
+
+    def cheapest_inside(self, index: int, distance: float) -> NDArray[np.float64] | None:
+        """The same a little inside of the bounds of all other groups."""
+        everything = np.arange(self._k)
+        self._room = _INSIDE
+        self._bound(everything)
+        proposal = self.cheapest(index, distance)
+        self._room = 1.0
+        self._bound(everything)
         return proposal
 
     def nearest(
@@ -294,8 +318,9 @@ class Search:
     def _bound(self, index: NDArray[np.int64]) -> None:
         free = ~self._fixed[index]
         nothing = np.zeros(len(index))
-        self._program.bound(index, nothing, np.where(free, self.here.up[index], 0))
-        self._program.bound(index + self._k, nothing, np.where(free, self.here.down[index], 0))
+        up, down = (self._room * room[index] for room in (self.here.up, self.here.down))
+        self._program.bound(index, nothing, np.where(free, up, 0))
+        self._program.bound(index + self._k, nothing, np.where(free, down, 0))
 
     def _charge(self, index: NDArray[np.int64]) -> None:
         self._program.price(index, self._price[index])

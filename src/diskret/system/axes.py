@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from diskret.hierarchy.table_circles import Meaning
 from diskret.tables import Table
-from diskret.tables.meanings import Meaning, side_by_side
+from diskret.tables.meanings import side_by_side
 
 #: What a code stands for: a set of base codes, or None for everything.
 Bases = Meaning

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.errors import InputError
 from diskret.io.arrays import from_lists
 from diskret.io.same_records import same_records
 
@@ -88,6 +89,15 @@ class Contributions:
     records: NDArray[np.int64]
     values: Mapping[str, NDArray[np.int64]]
     marked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict[str, NDArray[np.int64]])
+
+    def check_marked(self, marks: Iterable[str]) -> None:
+        """Refuse marks that nobody listed: of single contributors they are not known."""
+        unknown = [mark for mark in marks if mark not in self.marked]
+        if unknown:
+            raise InputError(
+                "the contributions of the table do not say who asked for protection or consented "
+                f"({', '.join(unknown)}); tabulate the records again with contributions=True"
+            )
 
 
 @dataclass(frozen=True, eq=False)

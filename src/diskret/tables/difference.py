@@ -154,7 +154,7 @@ def matched(table: Published, other: Published) -> NDArray[np.int64]:
 
 def other_surroundings(tree: Hierarchy, before: Hierarchy) -> NDArray[np.bool_]:
     """For each code of a tree whether its parent, siblings or children are others than before."""
-    new, old = _parents(tree), _parents(before)
+    new, old = tree.above, before.above
     families, earlier = _families(new), _families(old)
     differ = {parent: families.get(parent) != earlier.get(parent) for parent in {"", *tree.codes}}
     return np.array(
@@ -163,12 +163,6 @@ def other_surroundings(tree: Hierarchy, before: Hierarchy) -> NDArray[np.bool_]:
             for code, parent in new.items()
         ]
     )
-
-
-def _parents(tree: Hierarchy) -> dict[str, str]:
-    """Code → its parent, "" for the root."""
-    above = [tree.codes[i] if i >= 0 else "" for i in tree.parent.tolist()]
-    return dict(zip(tree.codes, above, strict=True))
 
 
 def _families(parents: Mapping[str, str]) -> dict[str, set[str]]:

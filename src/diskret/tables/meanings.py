@@ -14,14 +14,13 @@ from scipy import sparse
 
 from diskret.graphs import connected
 from diskret.hierarchy import Hierarchy
+from diskret.hierarchy.table_circles import Meaning
 from diskret.population import Bounds, pieces
 from diskret.tables.base_codes import Shown, base_codes
 from diskret.tables.published import Published
 from diskret.tables.table import Table
 from diskret.tables.ties import MeasureSum
 
-#: What a code stands for: a set of base codes, or None for everything.
-Meaning = frozenset[str] | None
 #: Groups of tables with no more cells than this are read as a whole.
 _FEW = 20_000
 

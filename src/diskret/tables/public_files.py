@@ -14,6 +14,7 @@ import hashlib
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -156,6 +157,11 @@ def check_file_name(name: str) -> None:
 
 
 # ── writing ─────────────────────────────────────────────────────────────────────────
+
+
+def tables_in(public: Path) -> list[str]:
+    """The names of the tables in a folder of public files."""
+    return sorted(path.name.removesuffix(STRUCTURE) for path in public.glob(f"*{STRUCTURE}"))
 
 
 def _check(published: Outline) -> None:

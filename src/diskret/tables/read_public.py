@@ -31,6 +31,7 @@ from diskret.tables.public_files import (
     check_file_name,
     exact_cells,
     structure,
+    tables_in,
 )
 from diskret.texts.numbers import Count
 
@@ -181,7 +182,7 @@ def _locate(folder: Path, name: str | None) -> tuple[Path, str]:
     if name is not None:
         check_file_name(name)
         return public, name
-    found = sorted(p.name.removesuffix(STRUCTURE) for p in public.glob(f"*{STRUCTURE}"))
+    found = tables_in(public)
     if len(found) == 1:
         return public, found[0]
     if not found:

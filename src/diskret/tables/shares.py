@@ -130,11 +130,7 @@ def _listed(
     value = found.added((listed.records if counts else listed.values[measure.name])[pairs.row])
 
     def marked(mark: str) -> NDArray[np.bool_]:
-        if mark not in listed.marked:
-            raise InputError(
-                "the contributions of the table do not say who asked for protection or consented "
-                f"({mark}); tabulate the records again with contributions=True"
-            )
+        listed.check_marked([mark])
         return found.added(listed.marked[mark][pairs.row]) > 0
 
     asked = np.zeros(len(value), dtype=bool)

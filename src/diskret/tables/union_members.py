@@ -71,13 +71,7 @@ def of_cells(table: Table, pairs: Pairs) -> Table:
 
 def of_contributors(table: Table, listed: Contributions, pairs: Pairs) -> Table:
     """Unions of the contributions of single units and holdings."""
-    unknown = [name for name in table.marked if name not in listed.marked]
-    if unknown:
-        raise InputError(
-            "the contributions of the table do not say who asked for protection or consented "
-            f"({', '.join(unknown)}), so unions of its cells cannot be judged; tabulate the "
-            "records again with contributions=True"
-        )
+    listed.check_marked(table.marked)
     units = None if listed.unit is None else Grouped.of(pairs, listed.unit)
     holdings = None if listed.holding is None else Grouped.of(pairs, listed.holding)
     ranked = units if holdings is None else holdings

@@ -13,6 +13,7 @@ from diskret.anonymize.verb import VERBS
 from diskret.jobs.noise import METHODS, noise_parameters
 from diskret.parameters import (
     REQUIRED,
+    AnyPercentage,
     Choice,
     ColumnName,
     Flag,
@@ -21,7 +22,6 @@ from diskret.parameters import (
     Names,
     Number,
     Parameter,
-    Percentage,
     Several,
     Text,
     Whole,
@@ -92,7 +92,7 @@ def _kind(kind: Kind) -> dict[str, Any]:
     match kind:
         case Whole():
             return {"kind": "whole", "low": kind.low, "high": kind.high}
-        case Percentage():
+        case AnyPercentage():
             return {"kind": "percent", "high": kind.high}
         case Number():
             return {"kind": "number", "low": kind.low, "high": kind.high or kind.below}

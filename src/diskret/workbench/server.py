@@ -13,6 +13,7 @@ from pathlib import Path
 
 import uvicorn
 
+from diskret.errors import InputError
 from diskret.workbench.app import application
 from diskret.workbench.bench import Bench
 from diskret.workbench.gate import Gate
@@ -43,12 +44,9 @@ def workbench(
     token
         None: a new one.
     """
+    listening = _listening(port)
     bench = Bench(folder, language)
     token = token or secrets.token_urlsafe(32)
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listening.bind((_ADDRESS, port))
-    listening.listen(64)  # who is told the address may come at once
     found = listening.getsockname()[1]
     config = uvicorn.Config(
         Gate(application(bench), token, found),  # pyright: ignore[reportArgumentType]
@@ -67,6 +65,21 @@ def workbench(
     finally:
         listening.close()
         bench.close()
+
+
+def _listening(port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((_ADDRESS, port))
+    except OSError:
+        listening.close()
+        raise InputError(
+            f"port {port} of {_ADDRESS} cannot be used: another program does, or it is not allowed;"
+            " choose another one, or 0 for one that is free"
+        ) from None
+    listening.listen(64)  # who is told the address may come at once
+    return listening
 
 
 class _Server(uvicorn.Server):

@@ -19,6 +19,7 @@ from diskret.errors import InputError
 from diskret.io.categories import ascending
 from diskret.io.kinds import is_text
 from diskret.io.names import canonical
+from diskret.io.record_errors import RecordError
 
 _LARGEST = 2**62
 #: Pairs of a combination and a value that are laid out at a time.
@@ -256,9 +257,10 @@ class Leaving:
         """The values of a column as numbers, -1 if missing, and what the numbers stand for."""
         if name not in self._numbered:
             if name not in self.table.column_names:
-                raise InputError(
+                raise RecordError(
                     f"a claim of file {self.name!r} names the column {name!r}, which does not "
-                    f"leave; there are {', '.join(map(repr, self.table.column_names))}"
+                    f"leave; there are {', '.join(map(repr, self.table.column_names))}",
+                    missing=name,
                 )
             self._numbered[name] = numbers(self.table.column(name))
         return self._numbered[name]

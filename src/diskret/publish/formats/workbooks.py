@@ -26,6 +26,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from diskret.errors import InputError
+from diskret.io.categories import is_text
 from diskret.publish.formats.sheet_rows import check_length, fill
 from diskret.publish.in_words import table_words
 from diskret.texts import words_in
@@ -122,10 +123,13 @@ def write_internal_xlsx(cells: pa.Table, path: str | PathLike[str], language: st
         sheet: Worksheet = book.add_worksheet(words["internal.cells"])
         bold = book.add_format({"bold": True})
         head = book.add_format({"bold": True, "bottom": 1})
+        figure_head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
         write_text(sheet, 0, 0, words["internal.notice"], bold)
         for column, (name, width) in enumerate(_widths(cells).items()):
             sheet.set_column(column, column, width)
-            write_text(sheet, _HEADER_ROWS - 1, column, name, head)
+            kind = cells.schema.field(name).type
+            figures = not (is_text(kind) or pa.types.is_boolean(kind))
+            write_text(sheet, _HEADER_ROWS - 1, column, name, figure_head if figures else head)
         sheet.freeze_panes(_HEADER_ROWS, 0)
         print_wide(sheet)
         sheet.repeat_rows(0, _HEADER_ROWS - 1)  # a defined name, so for the office alone

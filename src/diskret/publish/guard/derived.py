@@ -27,6 +27,7 @@ from diskret.tables import Derived, Published, SideBySide
 from diskret.tables.public_files import public_cells
 from diskret.tables.read_public import read_text
 from diskret.tables.side_by_side import decimals_of, exact_columns
+from diskret.texts.numbers import Count
 
 
 def derived_problems(
@@ -50,9 +51,10 @@ def derived_problems(
         yield f"{path.name} does not hold the cells of its tables"
         return
     wrong = _wrong(derived, cells[derived.name], cells["status"])
-    if wrong:
+    if number := Count(wrong):
         yield (
-            f"{path.name} holds {wrong:,} figures or statuses that do not follow from the "
+            f"{path.name} holds {number} "
+            f"{number:figure or status that does|figures or statuses that do} not follow from the "
             "published values"
         )
     yield from _beside(path, cells, decimals_of(derived))

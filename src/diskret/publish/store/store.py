@@ -94,7 +94,7 @@ def open_store(place: str | PathLike[str], keys: SecretKeys, wait: float) -> Sto
         raise InputError(
             f"there is no ledger {store.name}: {missing}. Check the name, or restore the ledger "
             "from a backup. Only if nothing was ever published through it, create it: "
-            "dk.Ledger.create, or diskret ledger create"
+            "dk.Ledger.create, or diskret ledger create --ledger FILE"
         )
     with read(store) as connection:
         entries(connection, store)

@@ -10,6 +10,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from diskret.errors import InputError
 from diskret.serve.config import Service
 
 
@@ -49,7 +50,13 @@ class _Server(uvicorn.Server):
         self._ready = ready
 
     async def startup(self, sockets: Any = None) -> None:
-        await super().startup(sockets)
+        try:
+            await super().startup(sockets)
+        except SystemExit:  # uvicorn ends so, and logs why
+            raise InputError(
+                f"port {self.config.port} of {self.config.host} cannot be used: another program "
+                "does, or the address is none of this computer; choose another one"
+            ) from None
         if not self.should_exit:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
