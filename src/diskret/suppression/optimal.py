@@ -81,8 +81,8 @@ def _searched(
 #: Up to so many cells a cheaper pattern is looked for, with this share of the work that the first
 #: one took.
 _LARGEST, _SHARE = 2_000, 0.75
-#: Or with so much: a tenth of a second; more for tables that are tied, whose proof takes longer.
-_LEAST, _LEAST_TIED = 2 * 10**7, 5 * 10**8
+#: Or with so much: a fifth of a second; more for tables that are tied, whose proof takes longer.
+_LEAST, _LEAST_TIED = 4 * 10**7, 5 * 10**8
 #: To make a pattern takes as much as the first one took, but this share of the work at most.
 _PATTERN = 0.85
 #: Up to so many cells the pattern costs no more than that of `sequential`.
