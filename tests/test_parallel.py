@@ -1,6 +1,9 @@
 """Work that is waited for: who waits is told, wherever the work is done."""
 
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -43,6 +46,18 @@ def test_reports_come_from_the_thread_that_waits(monkeypatch: pytest.MonkeyPatch
 
     list(in_order(lambda _: work(), [1, 2, 3], noted, workers=1))
     assert threads == {threading.current_thread()}
+
+
+def test_who_interrupts_waits_neither_for_the_work_nor_for_the_end_of_python():
+    script = (
+        "import threading, diskret.parallel as parallel\n"
+        "parallel._PATIENCE = 0.01\n"
+        "def interrupted(): raise KeyboardInterrupt\n"
+        f"parallel.meanwhile(lambda: threading.Event().wait({LONG}), interrupted)\n"
+    )
+    begin = time.monotonic()
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
+    assert b"KeyboardInterrupt" in ended.stderr and time.monotonic() - begin < LONG
 
 
 def test_an_error_of_the_work_or_of_who_waits_is_raised(monkeypatch: pytest.MonkeyPatch):

@@ -59,7 +59,7 @@ def test_what_is_left_out_is_named(job, lines, message, advice):
     ("line", "message"),
     [
         ("Summe;;;230.000,00;", "kein Code in der Spalte"),
-        ("00241;Bonn;4711;;", "ergänzen oder diese Datensätze weglassen"),
+        ("00241;Bonn;4711;;", "ergänzen oder solche Datensätze weglassen"),
         ("00241;Bonn;4711;12,00 €;", "in der für diese Datei"),
     ],
 )

@@ -197,7 +197,16 @@ def test_what_is_no_table_is_refused_with_what_is(thing, said):
         with pytest.raises(InputError) as caught:
             read(thing)
         assert said in str(caught.value)
-        for accepted in ("pandas", "Polars", "PyArrow", "DuckDB", ".parquet", ".csv", ".txt"):
+        for accepted in (
+            "pandas",
+            "Polars",
+            "PyArrow",
+            "DuckDB",
+            ".parquet",
+            ".csv",
+            ".txt",
+            ".tsv",
+        ):
             assert accepted in str(caught.value)
 
 
@@ -282,7 +291,7 @@ def test_parquet_files_must_have_the_same_columns(tmp_path):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("suffix", [".csv", ".txt"])
+@pytest.mark.parametrize("suffix", [".csv", ".txt", ".tsv"])
 def test_the_delimiter_is_read_from_the_header(tmp_path, delimiter, suffix):
     path = tmp_path / f"records{suffix}"
     path.write_text(

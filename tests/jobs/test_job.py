@@ -121,6 +121,7 @@ def folder(tmp_path: Path) -> Path:
     pq.write_table(pa.table({"region": ["N"]}), tmp_path / "firms.parquet")
     (tmp_path / "apriori.hst").write_text("N,1,p\n", encoding="utf-8")
     (tmp_path / "firms.dat").write_text("", encoding="utf-8")
+    (tmp_path / "firms.xls").write_text("", encoding="utf-8")
     (tmp_path / "out-2020").mkdir()
     return tmp_path
 
@@ -593,6 +594,7 @@ BROKEN = [
     ('path = "firms.asc"', 'path = "nothing.asc"', 2, ["'path'", "nothing.asc", "does not exist"]),
     ('path = "firms.asc"', 'path = "."', 2, ["'path'", "is a folder"]),
     ('path = "firms.asc"', "path = 3", 2, ["'path'", "text in quotes", "not 3"]),
+    ("[records]", '[records]\nunit = "u"', 2, ["belongs to [[tables]], and stands in"]),
     ('path = "firms.asc"', 'path = ""', 2, ["'path'", "text in quotes"]),
     ('path = "firms.asc"', 'pfad = "firms.asc"', 2, ["'pfad'", "[records]", "path, format"]),
     ('path = "firms.asc"', "", 1, ["'path' is missing", "[records]"]),
@@ -731,7 +733,8 @@ def test_tables_must_be_a_list(folder: Path):
 
 @pytest.mark.parametrize(("name", "words"), [
     ("firms.dat", "add format"),
-    ("firms.parquet", "a csv file must end in .csv or .txt"),
+    ("firms.parquet", "a csv file must end in .csv or .txt or .tsv"),
+    ("firms.xls", "line 2: firms.xls is read as .xlsx only; open it"),
 ])  # fmt: skip
 def test_suffix_and_format_must_fit(folder: Path, name: str, words: str):
     given = "" if name == "firms.dat" else 'format = "csv"\n'

@@ -13,6 +13,7 @@ from typing import Literal
 from diskret.errors import InputError
 from diskret.io.cells import ComputedCells
 from diskret.io.columns import AS_THE_FILE_DOES, OF_THOUSANDS, decimals_advice
+from diskret.io.record_errors import RecordError
 from diskret.texts.numbers import Count
 
 Kind = Literal["text", "integer", "decimal", "float", "other", "cell", "unusable"]
@@ -23,7 +24,7 @@ _WEIGHT_DECIMALS = 9  # so that the product of two units of weight fits 64 bits
 _DECIMALS = 18  # 10**18 is the largest power of ten that fits 64 bits
 
 #: What to do about records in which a number is missing.
-FILL_IN = "fill it in, or leave these records out"
+FILL_IN = "fill it in, or leave such records out"
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,11 @@ def code(column: Column) -> str:
         return column.internal
     _refuse_unusable(column, "codes")
     if column.kind == "float":
-        raise InputError(
-            f"column {column.name!r} holds floating point numbers ({column.type}), which have no "
-            "unique spelling as codes; turn them into text or whole numbers first"
+        raise RecordError(
+            lambda _: (
+                f"column {column.name!r} holds floating point numbers ({column.type}), which have "
+                "no unique spelling as codes; turn them into text or whole numbers first"
+            )
         )
     if column.kind in ("text", "integer"):
         return column.internal
@@ -118,7 +121,7 @@ def identifier(column: Column, required: bool) -> Reading:
     c = column.internal
     checks: list[Check] = []
     if required:
-        checks.append(_missing(column, "identify them, or leave these records out"))
+        checks.append(_missing(column, "identify them, or leave such records out"))
     if column.kind == "text":
         return Reading(_blank_is_null(column), tuple(checks))
     if column.kind == "float":
@@ -177,7 +180,7 @@ def sampling_weight(column: Column, decimals: int) -> Reading:
     """
     _refuse_unusable(column, "numbers")
     if column.kind == "other":
-        raise InputError(f"column {column.name!r} holds no numbers but {column.type}")
+        raise RecordError(lambda _: f"column {column.name!r} holds no numbers but {column.type}")
     problem = f"weights that are no numbers above 0 in column {column.name!r}"
     remedy = "a weight says how many persons of the population a record stands for"
     c, unit, most = column.internal, 10**decimals, INT64 // 10**decimals
@@ -231,7 +234,7 @@ def _whole(
 ) -> Reading:
     _refuse_unusable(column, "numbers")
     if column.kind == "other":
-        raise InputError(f"column {column.name!r} holds no numbers but {column.type}")
+        raise RecordError(lambda _: f"column {column.name!r} holds no numbers but {column.type}")
     c = column.internal
     low, high = bounds
     # keys below 1: what is in the last unit is looked at below
@@ -301,4 +304,6 @@ def _blank_is_null(column: Column) -> str:
 
 def _refuse_unusable(column: Column, use: str) -> None:
     if column.kind in ("cell", "unusable"):
-        raise InputError(f"column {column.name!r} has the type {column.type}, which gives no {use}")
+        raise RecordError(
+            lambda _: f"column {column.name!r} has the type {column.type}, which gives no {use}"
+        )

@@ -23,6 +23,7 @@ SUFFIXES: dict[str, FileFormat] = {
     ".parquet": "parquet",
     ".csv": "csv",
     ".txt": "csv",
+    ".tsv": "csv",
     ".xlsx": "xlsx",
     ".xlsm": "xlsx",
     ".sas7bdat": "sas7bdat",
@@ -33,6 +34,8 @@ SUFFIXES: dict[str, FileFormat] = {
     ".px": "px",
     ".json": "jsonstat",
 }
+#: Suffixes of workbooks that are not read.
+OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
 #: How the names of SDMX-CSV files end that diskret writes.
 _SDMX = (".sdmx1.csv", ".sdmx2.csv")
 #: Option → the formats that have it.

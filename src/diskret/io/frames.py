@@ -16,7 +16,7 @@ from diskret.errors import InputError
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names, some
 from diskret.io.csv_files import csv_source, read_csv
-from diskret.io.data_file import DataFile
+from diskret.io.data_file import OTHER_WORKBOOKS, DataFile
 from diskret.io.database import PostgresTable
 from diskret.io.files import (
     parquet_blocks,
@@ -37,13 +37,10 @@ _ARROW = (pa.Table, pa.RecordBatch, pa.RecordBatchReader)
 
 _ACCEPTED = (
     "accepted are pandas, Polars, PyArrow and Spark tables, DuckDB relations, the path of a "
-    ".parquet, .csv, .txt, .xlsx, .px, .json (JSON-stat), .sas7bdat, .xpt, .sav or .dta file, a "
-    "DataFile that says how a file is read, a list or a folder of .parquet files, and a "
+    ".parquet, .csv, .txt, .tsv, .xlsx, .px, .json (JSON-stat), .sas7bdat, .xpt, .sav or .dta "
+    "file, a DataFile that says how a file is read, a list or a folder of .parquet files, and a "
     "PostgresTable"
 )
-
-#: Workbooks that are not read.
-_OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
 
 #: Said wherever nothing would be counted: tables of zeros would look like results.
 NO_RECORDS = "there are no records, maybe a header and nothing below it; is it the right file?"
@@ -392,7 +389,7 @@ def _check_there(said: DataFile) -> None:
     path = said.file
     if path.is_dir():
         raise InputError(f"{path}: is a folder, not a file; {_ACCEPTED}")
-    if path.suffix.lower() in _OTHER_WORKBOOKS and said.format is None:
+    if path.suffix.lower() in OTHER_WORKBOOKS and said.format is None:
         raise InputError(
             f"{path}: is read as .xlsx only; open it in a spreadsheet program and save it so"
         )

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from diskret.errors import InputError
 from diskret.io import Column, DataFile
-from diskret.io.data_file import OPTIONS, SUFFIXES, FileFormat
+from diskret.io.data_file import OPTIONS, OTHER_WORKBOOKS, SUFFIXES, FileFormat
 from diskret.jobs.schema import Section
 from diskret.parameters import parameters
 
@@ -21,6 +21,11 @@ def read_file(section: Section, key: str) -> DataFile:
     fields = isinstance(section.values.get("columns"), list) and any(
         isinstance(column, dict) for column in section.values["columns"]
     )
+    if path.suffix.lower() in OTHER_WORKBOOKS:
+        raise section.error(
+            f"{path.name} is read as .xlsx only; open it in a spreadsheet program and save it so",
+            key,
+        )
     known = get_args(FileFormat)
     kind = section.choice("format", "fixed" if fields else by_suffix, known)
     if kind is None:

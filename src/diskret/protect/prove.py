@@ -268,10 +268,8 @@ def _proven(
                 *judged[1:],
             )
         if failed == len(_REPAIRS):
-            open_cells = np.flatnonzero(published.suppressed)[missed]
-            if unsafe is not None and open_sums.any():
-                open_cells = np.union1d(open_cells, unsafe.only(open_sums).member.indices)
-            more = everything_around(problem, pattern, open_cells)
+            cells = _open_cells(published, missed, unsafe, open_sums)
+            more = everything_around(problem, pattern, cells)
             if np.array_equal(more.suppressed, pattern.suppressed):
                 break
             pattern = more
@@ -295,6 +293,32 @@ def _proven(
             if factor == 1:  # even what the rule asks for is impossible
                 raise
             unrepaired, failed = error, len(_REPAIRS)
+    by = " by contributors" if told else ""
+    raise _refusal(published, missed, unsafe, open_sums, failing, by) from unrepaired
+
+
+def _open_cells(
+    published: Publication,
+    missed: NDArray[np.bool_],
+    unsafe: UnsafeSums | None,
+    open_sums: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Cells that fail the attack, and those of sums that do."""
+    cells = np.flatnonzero(published.suppressed)[missed]
+    if unsafe is None or not open_sums.any():
+        return cells
+    return np.union1d(cells, unsafe.only(open_sums).member.indices)
+
+
+def _refusal(
+    published: Publication,
+    missed: NDArray[np.bool_],
+    unsafe: UnsafeSums | None,
+    open_sums: NDArray[np.bool_],
+    failing: list[_Cells],
+    by: str,
+) -> ProofError:
+    """What is said after all repairs; `failing`: what contributors could tell last."""
     if missed.any():
         hidden = np.flatnonzero(published.suppressed)
         failing = [([cell], []) for cell in hidden[missed].tolist()]
@@ -302,12 +326,11 @@ def _proven(
         rows = np.split(unsafe.member.indices, unsafe.member.indptr[1:-1])
         failing = [(rows[i].tolist(), []) for i in np.flatnonzero(open_sums).tolist()]
     what = "cells" if missed.any() else "sums of cells" if open_sums.any() else "cells or sums"
-    by = " by contributors" if told else ""
-    raise ProofError(
+    return ProofError(
         f"{len(failing):,} {what} can still be narrowed down too far{by} after all repairs: "
         f"{_named(published, failing)}. Nothing was published; combine categories or choose "
         "another method"
-    ) from unrepaired
+    )
 
 
 def _told_cells(told: Sequence[Open], asked: Asked) -> list[_Cells]:

@@ -120,6 +120,7 @@ class Run:
         else:
             self._add(self.values, (self.count - problem.count).astype(np.int32), 1)
         self.trace = self.trace or [self.figures()]
+        self.said = self._so_far(min(len(self.trace), STAGES) - 1)
         largest = int(np.abs(self.deviation).max(initial=0))
         if largest + _FAR * problem.minimum > laid.half:
             raise InputError(
@@ -305,6 +306,7 @@ class Run:
         tried = np.zeros((self.parts, 4), dtype=np.int64)
         done = np.zeros(4, dtype=np.int64)
         for low in range(0, len(order), self.block * self.parts):
+            self.progress(*self.said)  # a sweep of many millions takes minutes
             propose = partial(self._propose, order, low, costs, heat, number, tried)
             each = map if self.parts == 1 else pool.map
             found = list(each(propose, range(self.parts)))  # before anything is changed
@@ -360,8 +362,12 @@ class Run:
 
     def report(self, stage: int) -> None:
         """Tell how far the search is."""
+        self.said = self._so_far(stage)
+        self.progress(*self.said)
+
+    def _so_far(self, stage: int) -> tuple[str, int, int]:
         _, largest, mean = self.figures()
-        self.progress(f"search: largest {largest}, mean {mean:.2f}", stage + 1, STAGES)
+        return f"search: largest {largest}, mean {mean:.2f}", stage + 1, STAGES
 
 
 @dataclass(frozen=True, eq=False)
