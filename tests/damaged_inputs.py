@@ -27,6 +27,7 @@ from diskret.hierarchy.build import read_hrc
 from diskret.hierarchy.labels import read_labels
 from diskret.io import DataFile, to_arrow
 from diskret.io.arrays import read_arrays
+from diskret.io.encoded import utf8_text
 from diskret.io.from_json import read_json
 from diskret.jobs.microdata import read_microdata_job
 from diskret.jobs.read import read_job
@@ -36,7 +37,7 @@ from diskret.plan.programme import programme_files
 from diskret.protect.audit import audit
 from diskret.publish.guard.microdata import read_records_csv
 from diskret.remote.channel import read_results
-from diskret.remote.query import read_query, text_of
+from diskret.remote.query import read_query
 from diskret.remote.register import read_config
 from diskret.tables import Published
 from diskret.tables.read_public import read_published
@@ -340,7 +341,7 @@ def kinds() -> dict[str, Kind]:
             _public,
         ),
         "query": Kind(
-            {"q.toml": QUERY.encode()}, ("q.toml",), lambda at: read_query(text_of(at / "q.toml"))
+            {"q.toml": QUERY.encode()}, ("q.toml",), lambda at: read_query(utf8_text(at / "q.toml"))
         ),
         "projects": Kind(
             {"r.toml": PROJECTS.encode()},

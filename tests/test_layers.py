@@ -74,14 +74,15 @@ HOUSE = {
     # base
     "deadline": 1,
     "drawing": 1,
+    "parallel": 1,
     "parameters": 1,
+    "solver": 1,
     "disk": 0,
+    "effort": 0,
     "errors": 0,
     "graphs": 0,
     "kernel": 0,
-    "parallel": 0,
     "progress": 0,
-    "solver": 0,
     "unbiased_rounding": 0,
     "unrepeatable": 0,
 }

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from threading import Thread
 from typing import TypeVar
+
+from diskret.effort import counted, spend
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -44,7 +47,7 @@ def meanwhile(work: Callable[[], Result], waiting: Callable[[], None]) -> Result
         except BaseException as error:  # raised where somebody waits
             future.set_exception(error)
 
-    Thread(target=run, daemon=True).start()
+    Thread(target=copy_context().run, args=(run,), daemon=True).start()
     try:
         while not wait([future], _PATIENCE).done:
             waiting()
@@ -70,15 +73,29 @@ def in_order(
     waiting: called from time to time, by the thread that asks for the results.
     workers: number of threads; None: one for each core.
     """
+    spent: list[int] = []
+
+    def do(piece: Piece) -> Result:
+        if len(pieces) == 1:
+            return work(piece)
+        with counted(apart=True) as effort:
+            try:
+                return work(piece)
+            finally:
+                spent.append(effort.done)
+
     workers = min(workers or cores(), len(pieces))
     if workers < 1 or (workers < 2 and waiting is nothing):
         for piece in pieces:
-            yield work(piece)
+            yield do(piece)
+        spend(sum(spent))
         return
     pool = ThreadPoolExecutor(workers)
     patient = True
     try:
-        futures: list[Future[Result]] = [pool.submit(work, piece) for piece in pieces]
+        futures: list[Future[Result]] = [
+            pool.submit(copy_context().run, do, piece) for piece in pieces
+        ]
         for future in futures:
             while not wait([future], _PATIENCE).done:
                 waiting()
@@ -88,3 +105,4 @@ def in_order(
         raise
     finally:
         pool.shutdown(wait=patient, cancel_futures=True)
+        spend(sum(spent))

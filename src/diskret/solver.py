@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from diskret.effort import spend
+
 
 class Status(Enum):
     """How a search ended."""
@@ -37,6 +39,10 @@ _STATUS = {
     "kIterationLimit": Status.OUT_OF_WORK,
     "kInterrupt": Status.OUT_OF_WORK,
 }
+
+
+#: What a programme costs beside its pivots: as many of them, and this for each, whatever its size.
+_SET_UP, _ASKING = 50, 200_000
 
 
 class Solver:
@@ -116,6 +122,7 @@ class Solver:
         else:
             with self._at_most(turns):
                 self._highs.run()
+        spend(_ASKING + (_SET_UP + self.pivots) * self._highs.getNumCol())
         return _STATUS.get(self._highs.getModelStatus().name, Status.OPEN)
 
     @contextmanager

@@ -594,6 +594,7 @@ BROKEN = [
     ('path = "firms.asc"', 'path = "nothing.asc"', 2, ["'path'", "nothing.asc", "does not exist"]),
     ('path = "firms.asc"', 'path = "."', 2, ["'path'", "is a folder"]),
     ('path = "firms.asc"', "path = 3", 2, ["'path'", "text in quotes", "not 3"]),
+    ("[records]", '[records]\nunit = "u"', 2, ["belongs to [[tables]], and stands in"]),
     ('path = "firms.asc"', 'path = ""', 2, ["'path'", "text in quotes"]),
     ('path = "firms.asc"', 'pfad = "firms.asc"', 2, ["'pfad'", "[records]", "path, format"]),
     ('path = "firms.asc"', "", 1, ["'path' is missing", "[records]"]),

@@ -247,9 +247,13 @@ def test_totals_that_miss_their_parts(shape: tuple[int, ...], seed: int, method:
     """There the original values are no table to begin with; a limit hides no more for that."""
     table = rounded(shape, seed)
     rule = dk.rules.Dominance(1, 90)
-    ample = dk.suppress(table, rule, method=method, time_limit=600).published.suppressed
-    unlimited = dk.suppress(table, rule, method=method).published.suppressed
-    assert (ample == unlimited).all() and 0 < unlimited.sum() < unlimited.size
+    ample = dk.suppress(table, rule, method=method, time_limit=600)
+    unlimited = dk.suppress(table, rule, method=method)
+    secondaries, others = (
+        table.measure.sum[result.status == "secondary"].sum() for result in (ample, unlimited)
+    )
+    assert secondaries <= others * 1.0001  # the cheapest is proven up to so much
+    assert 0 < unlimited.published.suppressed.sum() < unlimited.published.suppressed.size
 
 
 def test_large_parts_of_totals_that_miss_their_parts(monkeypatch: pytest.MonkeyPatch):

@@ -285,7 +285,7 @@ def test_a_shadow_holds_inside_as_well(job):
         ('FR = "none"', 'FR = "nothing"', 13, "'FR' in .* must be rules, e.g."),
         ('FR = "none"', "FR = 3", 13, "'FR' in .* must be rules, e.g."),
         ('FR = "none"', "FR = {}", 13, "must name at least one rule: p_percent"),
-        ('FR = "none"', 'FR = { missing_safe = { branch = ["a"] } }', 13, "unknown key"),
+        ('FR = "none"', 'FR = { missing_safe = { branch = ["a"] } }', 13, "to .tables.rules.,"),
         ("p = 20", "p = 0.2", 12, "'p' in .* must be a percentage from 1 upwards .5 for 5 %"),
         ("varying.country]", "varying]", 12, "no such column: 'DE'"),
     ],

@@ -63,7 +63,7 @@ def same(one: SafeFile, other: SafeFile) -> bool:
 # ── what is found ───────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("new", [False, True])
+@pytest.mark.parametrize("new", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_small_files_are_mostly_as_good_as_can_be(new):
     gaps = []
     for seed in range(scaled(50)):

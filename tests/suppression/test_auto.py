@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 
 import diskret as dk
+from diskret import parallel
+from diskret.effort import counted
 from diskret.errors import ProtectionError
 from diskret.suppression import auto, sequential
 
@@ -43,6 +45,32 @@ def test_a_budget_too_small_for_a_proof_leaves_the_quick_pattern():
     with pytest.raises(ProtectionError, match="budget"):
         cost(table, "optimal", budget=1)
     assert cost(table, "auto", budget=1) <= cost(table, "sequential")
+
+
+def work_of(table, method):
+    """What the programmes of a method took."""
+    with counted() as effort:
+        cost(table, method)
+    return effort.done
+
+
+def test_a_cheaper_pattern_is_looked_for_with_no_more_work_than_the_first_one_took(monkeypatch):
+    own = sys.modules["diskret.suppression.optimal"]
+    table = skewed(4, (4, 4, 5))
+    first = work_of(table, sequential)
+    monkeypatch.setattr(own, "_LEAST", 0)
+    assert first < work_of(table, auto) < 2 * first
+    monkeypatch.setattr(own, "_SHARE", 100.0)
+    assert work_of(table, auto) > 2 * first
+
+
+def test_the_pattern_does_not_depend_on_the_number_of_cores(monkeypatch):
+    table = skewed(2, (3, 4, 5))
+    found = []
+    for cores in (1, 3):
+        monkeypatch.setattr(parallel, "cores", lambda cores=cores: cores)
+        found.append(dk.suppress(table, dk.rules.PPercent(10), attacker=dk.Attacker()).status)
+    assert np.array_equal(*found)
 
 
 def test_larger_tables_are_compared_too(monkeypatch):

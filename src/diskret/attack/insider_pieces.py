@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -174,7 +174,7 @@ class _Piece:
         self.asked = set[tuple[int, int]]()
         inside = sparse.csr_array(by_column[:, cells])
         inside = sparse.csr_array(inside[np.flatnonzero(np.diff(inside.indptr))])
-        self._programme = Shortest(inside, deadline=view.search.deadline)
+        self._inside = inside
         self._quads = Quads(inside)
 
     def settle(self) -> Claims:
@@ -267,7 +267,9 @@ class _Piece:
         claim, name = np.divmod(np.unique(pair), max(1, len(names)))
         self.asked |= set(zip(names[name].tolist(), self.target[claim].tolist(), strict=True))
         need = self._owed(claim, names[name][:, None])
-        left = (need > 0) & (reached.best(claim, name) < need)
+        some = need > 0
+        claim, name, need = claim[some], name[some], need[some]
+        left = reached.best(claim, name) < need
         return claim[left], name[left], need[left]
 
     def _prove(
@@ -342,6 +344,11 @@ class _Piece:
         return (number == 0) & (most < need[rows] * (1 - _SURE) - _SURE)
 
     # ── programmes ───────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _programme(self) -> Shortest:
+        """The one for all questions; of many pieces none is left to ask."""
+        return Shortest(self._inside, deadline=self.view.search.deadline)
 
     def _look(
         self, claim: int, need: int, names: list[int]

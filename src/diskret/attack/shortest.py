@@ -67,12 +67,17 @@ class Shortest:
         tied = reduce(matrix.astype(np.int64), nothing, -endless, endless)
         self._rows, self._n = tied.matrix.shape
         self._by_group = sparse.csr_array(tied.matrix.T)
-        # cells by their groups, and which way each goes with its own; others never move
+        # the cells of each group, and which way each goes with it; others never move
         link = sparse.csc_array(tied.link)
-        self._cell, self._first, self._way = link.indices, link.indptr[:-1], link.data
-        self._group, self._sign = np.full(n, -1), np.zeros(n, dtype=np.int64)
-        self._group[self._cell] = np.repeat(np.arange(self._n), np.diff(link.indptr))
-        self._sign[self._cell] = self._way
+        cell, first, along = link.indices, link.indptr[:-1], link.data > 0
+        self._group, self._way = np.full(n, -1), np.zeros(n, dtype=np.int64)
+        self._group[cell] = np.repeat(np.arange(self._n), np.diff(link.indptr))
+        self._way[cell] = link.data
+        # where groups rise and fall, of all cells' ways up and down
+        self._ways = np.where(
+            np.concatenate((along, ~along)), np.tile(cell, 2), np.tile(cell + n, 2)
+        )
+        self._first = np.append(first, first + len(cell))
         halves = sparse.hstack([tied.matrix, -tied.matrix], format="csc")
         halves.sort_indices()
         self._solver = solver_of(halves, 1.0, presolve="off", solver="simplex")
@@ -86,7 +91,7 @@ class Shortest:
 
     def charge(self, price: NDArray[np.float64]) -> None:
         """Set what it costs to move each cell by one unit, above 0, ``(n,)``."""
-        price = np.tile(self._of_groups(np.add, price[self._cell]), 2)
+        price = self._of_groups(np.add, price, price)
         other = np.flatnonzero(price != self._price)
         self._solver.changeColsCost(len(other), other.astype(np.int32), price[other])
         self._price, self._same = price, self._same and not len(other)
@@ -112,10 +117,7 @@ class Shortest:
         unit = 2.0 ** np.floor(np.log2(need))
         signs = np.broadcast_to(side, cells.shape)
         self._ask(cells, signs.astype(np.float64))
-        along, rise, fall = self._way > 0, up[self._cell], down[self._cell]
-        most = np.where(along, rise, fall), np.where(along, fall, rise)
-        room = np.concatenate([self._of_groups(np.minimum, of) for of in most])
-        room = np.minimum(room / unit, _FAR)
+        room = np.minimum(self._of_groups(np.minimum, up, down) / unit, _FAR)
         solver = self._solver
         other = np.flatnonzero(room != self._room)
         solver.changeColsBounds(
@@ -137,7 +139,7 @@ class Shortest:
         if status != Status.kOptimal:
             return None, none
         of_groups = value[: self._n] - value[self._n :]
-        moved = np.append(of_groups, 0)[self._group] * self._sign * unit
+        moved = np.append(of_groups, 0)[self._group] * self._way * unit
         return self._exact(moved, cells, signs, need, down, up), False
 
     def _run(self) -> Status:
@@ -157,18 +159,19 @@ class Shortest:
         if self._asked:
             self._solver.deleteRows(1, np.array([self._rows], dtype=np.int32))
         self._asked, self._same = asked, False
-        group = self._group[cells]
-        moving = group >= 0
-        share = (signs * self._sign[cells])[moving]
-        self._wanted = np.bincount(group[moving], share, minlength=self._n)
+        ways = signs * self._way[cells]
+        self._wanted = np.bincount(self._group[cells] + 1, ways, minlength=self._n + 1)[1:]
         there = np.flatnonzero(self._wanted)
         at = np.concatenate((there, there + self._n)).astype(np.int32)
         share = self._wanted[there]
         self._solver.addRow(0.0, np.inf, len(at), at, np.append(share, -share))
 
-    def _of_groups(self, of: np.ufunc, value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the cells of each group have together, told in the order of `_cell`."""
-        return of.reduceat(value, self._first) if len(value) else value
+    def _of_groups(
+        self, of: np.ufunc, up: NDArray[np.float64], down: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """What the ways up and down of all cells have together where groups rise, and fall."""
+        both = np.concatenate((up, down))[self._ways]
+        return of.reduceat(both, self._first) if len(both) else both
 
     def _reason(
         self, down: NDArray[np.float64], up: NDArray[np.float64]
@@ -180,12 +183,13 @@ class Shortest:
         weights = self._by_group @ (np.array(ray[:-1]) / ray[-1]) + self._wanted
         weights[np.abs(weights) <= _ZERO] = 0
         # of each group the cell tells why that has the least room
-        group = self._group[self._cell]
-        own = weights[group] * self._way
-        room = np.where(own > 0, up[self._cell], down[self._cell])
-        least = np.lexsort((room, group))[self._first]
-        of_cells = np.zeros(len(self._group))
-        of_cells[self._cell[least]] = own[least]
+        own = np.append(weights, 0)[self._group] * self._way
+        told = np.flatnonzero(own)
+        room = np.where(own > 0, up, down)[told]
+        told = told[np.argsort(room, kind="stable")]
+        _, least = np.unique(self._group[told], return_index=True)
+        of_cells = np.zeros(len(own))
+        of_cells[told[least]] = own[told[least]]
         return of_cells
 
     def _exact(

@@ -7,12 +7,14 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from diskret.errors import JobError
 from diskret.io import key_lines
 from diskret.io.encoded import utf8_text
+from diskret.jobs.template import template
 from diskret.parameters import (
     REQUIRED,
     Choice,
@@ -27,6 +29,8 @@ from diskret.parameters import (
 )
 
 Default = TypeVar("Default")
+#: From which likeness on a key was meant for its section and mistyped: `decimal` for `decimals`.
+_MISTYPED = 0.9
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,10 @@ class Section:
         admissible = [*required, *optional]
         for key in self.values:
             if key not in admissible:
+                home = _homes().get(key) if self._is_of_tables else None
+                mistyped = get_close_matches(key, admissible, 1, _MISTYPED)
+                if home not in (None, self.name) and not mistyped:
+                    raise self.error(f"'{key}' belongs to {home}, and stands in {self.name}", key)
                 raise self.unknown("unknown key", key, admissible, key=key)
         for key in required:
             if key not in self.values:
@@ -205,6 +213,10 @@ class Section:
         is_element = isinstance(self.path[-1], int)
         return ("[[{}]]" if is_element else "[{}]").format(".".join(self._names))
 
+    @property
+    def _is_of_tables(self) -> bool:
+        return any(path[:1] == ("tables",) for path in self.lines)
+
     def line(self, *below: str | int) -> int:
         """The line of a key below this section, or of what is nearest above it."""
         path = (*self.path, *below)
@@ -249,6 +261,24 @@ class Section:
 
     def _below(self, path: key_lines.Path, values: Mapping[str, Any]) -> Section:
         return Section(self.file, self.lines, (*self.path, *path), values)
+
+
+@cache
+def _homes() -> Mapping[str, str]:
+    """The sections of a job of tables, by the keys that no other section has, as its template says.
+
+    >>> _homes()["unit"], _homes()["decimal"]
+    ('[[tables]]', '[records]')
+    """
+    found: dict[str, set[str]] = {}
+    section = ""
+    for line in template().splitlines():
+        if head := re.match(r"#?(\[+[a-z_.]+\]+)", line):
+            section = head[1]
+        elif key := re.match(r"#?([a-z_]+) = ", line):
+            found.setdefault(key[1], set()).add(section)
+    known = ("[records]", "[[tables]]", "[tables.rules]", "[attacker]", "[output]")
+    return {key: one for key, (one, *more) in found.items() if not more and one in known}
 
 
 def open_job(path: Path) -> Section:

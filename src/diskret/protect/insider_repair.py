@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -17,6 +17,7 @@ from diskret.attack.short_moves import as_moves
 from diskret.attack.shortest import Move, Shortest
 from diskret.attack.surroundings import Surroundings
 from diskret.errors import InputError, ProtectionError
+from diskret.graphs import connected
 from diskret.protect.insiders import Asked, InsiderJudge
 from diskret.protect.revealed_sums import asking_for, everything_around
 from diskret.suppression import Pattern, Problem, Work, modular
@@ -268,8 +269,7 @@ class Repair:
     def publish_again(self, bounds: Mapping[Coalition, _Bounds]) -> None:
         """Publish what was hidden for moves that find another way, the dearest first."""
         added = np.flatnonzero(self.hidden & ~self._before)
-        window = np.flatnonzero(self._free())
-        programme, left = self._programme(window), _TIDY * len(self._use)
+        piece_of, left = self._pieces(), _TIDY * len(self._use)
         wants = list(self._use)
         for cell in added[np.argsort(-self.problem.cost[added], kind="stable")].tolist():
             if left < 0:
@@ -285,7 +285,7 @@ class Repair:
                 other = self._given(want, *bounds[want.who])
                 if other is None:
                     left -= 1
-                    other = self._move(want, *bounds[want.who], may, window, programme)
+                    other = self._move(want, *bounds[want.who], may, *piece_of(want))
                 if other is None:
                     self.hidden[cell] = True
                     # what needs this cell needs its neighbours, too: it is asked about first
@@ -295,6 +295,22 @@ class Repair:
                 found[want] = other
             else:
                 self._use |= found
+
+    def _pieces(self) -> Callable[[Wanted], tuple[NDArray[np.int64], Shortest]]:
+        """The cells that may move and are connected with those of a want, and their programme."""
+        free = np.flatnonzero(self._free())
+        near = abs(sparse.csr_array(self._by_column[:, free]))
+        label = connected(near.T @ near)
+        known: dict[bytes, tuple[NDArray[np.int64], Shortest]] = {}
+
+        def piece_of(want: Wanted) -> tuple[NDArray[np.int64], Shortest]:
+            own = np.unique(label[np.isin(free, want.cells)])
+            if own.tobytes() not in known:
+                window = free[np.isin(label, own)]
+                known[own.tobytes()] = window, self._programme(window)
+            return known[own.tobytes()]
+
+        return piece_of
 
     def with_moves(self, proposals: Proposals | None) -> Proposals | None:
         """Alternative tables of the pattern before, and the moves that are used; None as before."""

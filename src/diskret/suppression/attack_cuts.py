@@ -14,14 +14,13 @@ covering problems", SODA, 106-115). Where levels are large this says much more t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from math import fsum
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import fsum, inf
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.deadline import NEVER, Deadline
 from diskret.suppression.attacked_choice import Ask, Component, View, components
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Reach
@@ -48,7 +47,7 @@ class Attacks:
     `cells`: the groups and their requirements.
     `shown`: what holds for every pattern.
     `fixed`: groups that every pattern hides, or may hide for nothing, bool, ``(g,)``.
-    `deadline`: after it nothing more is asked.
+    `seconds`: time left; nothing more is asked when it is up.
     """
 
     def __init__(
@@ -56,9 +55,9 @@ class Attacks:
         cells: Changeable,
         shown: Reach,
         fixed: NDArray[np.bool_],
-        deadline: Deadline = NEVER,
+        seconds: Callable[[], float] = lambda: inf,
     ):
-        self._deadline = deadline
+        self._seconds = seconds
         self._cells = cells
         self.fixed = fixed
         self._by_group = sparse.csc_array(cells.equations)
@@ -108,7 +107,7 @@ class Attacks:
 
     def of_fractions(self, x: NDArray[np.float64]) -> list[Cut]:
         """Inequalities that a choice in fractions violates, as far as it is worth while."""
-        view = View(self._cells, np.where(self.fixed, 1.0, x), self._deadline)
+        view = View(self._cells, np.where(self.fixed, 1.0, x), self._seconds)
         if self._alike:
             cuts, left = self._of_components(view, _VIOLATED)
         else:
@@ -122,7 +121,7 @@ class Attacks:
 
     def of_choice(self, x: NDArray[np.float64]) -> list[Cut]:
         """Inequalities that a choice of 0 and 1 violates; none if it has none, or time is up."""
-        view = View(self._cells, np.where(self.fixed, 1.0, x), self._deadline)
+        view = View(self._cells, np.where(self.fixed, 1.0, x), self._seconds)
         return self._of_components(view, _NEAR)[0]
 
     def _of_components(self, view: View, near: float) -> tuple[list[Cut], list[int]]:
@@ -154,7 +153,7 @@ class Attacks:
 
     def _met(self, view: View, number: int) -> bool:
         """Whether movements that were found already are enough, or time is up."""
-        if self._deadline.passed:
+        if self._seconds() <= 0:
             return True
         moved = self._moved.get(number)
         if moved is not None and view.certain[moved].all():

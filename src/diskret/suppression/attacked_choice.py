@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, inf
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.deadline import NEVER, Deadline
 from diskret.graphs import connected
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.linear import Program
@@ -35,18 +35,23 @@ class View:
     """A choice seen from its groups: what is hidden, and what is known to move there.
 
     `cells`: the groups. `x`: the choice: 1 for groups that are hidden, fractions in between,
-    ``(g,)``. `deadline`: nothing is answered after it.
+    ``(g,)``. `seconds`: time left; nothing is answered when it is up.
     """
 
-    def __init__(self, cells: Changeable, x: NDArray[np.float64], deadline: Deadline = NEVER):
+    def __init__(
+        self,
+        cells: Changeable,
+        x: NDArray[np.float64],
+        seconds: Callable[[], float] = lambda: inf,
+    ):
         self.x = x
-        self.deadline = deadline
+        self.seconds = seconds
         self.certain = x >= _CERTAIN
         self.hidden = np.flatnonzero(x > 1e-7)
         self.column = np.full(len(x), -1)
         self.column[self.hidden] = np.arange(len(self.hidden))
         self.equations = sparse.csr_array(cells.equations[:, self.hidden])
-        self._around = Surroundings(self.equations, deadline)
+        self._around = Surroundings(self.equations, seconds)
         self.share = x[self.hidden]
         self._settled = self.certain[self.hidden]
         self.down, self.up = cells.down[self.hidden], cells.up[self.hidden]
@@ -133,7 +138,7 @@ class Component:
         self._columns = columns
         self._share = view.share[columns]
         self._down, self._up = view.down[columns], view.up[columns]
-        self._program = Program(equations, seconds=view.deadline.seconds)
+        self._program = Program(equations, seconds=view.seconds)
         self._everything = np.arange(len(columns))
 
     def furthest(

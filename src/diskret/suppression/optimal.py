@@ -5,13 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
+from diskret.effort import counted
 from diskret.errors import ProtectionError
 from diskret.suppression.greedy import Prepared, in_sequence, modular, prepared
-from diskret.suppression.optimal_search import Closing
+from diskret.suppression.optimal_search import KEPT, Closing
 from diskret.suppression.problem import Pattern, Problem, Work
 
 
-def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = None) -> Pattern:
+def optimal(problem: Problem, first: Pattern | None = None) -> Pattern:
     """Find the cheapest safe pattern, and prove that none is cheaper.
 
     A 0-1 program chooses the groups to hide. It knows only some inequalities at first; attacks
@@ -25,8 +26,6 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
     problem
         Cells that cost nothing are free: they are hidden where that spares others, and
         published where no requirement needs them.
-    steps
-        How many are taken after the first safe pattern at most, unless the budget ends before.
     first
         A safe pattern of the problem; the one found is no dearer.
 
@@ -44,27 +43,25 @@ def optimal(problem: Problem, steps: int | None = None, first: Pattern | None = 
     "Using constraint programming and local search methods to solve vehicle routing problems", CP,
     417-431.
     """
-    return _searched(problem, prepared(problem), steps, first)
+    return _searched(problem, prepared(problem), first)
 
 
 def _searched(
-    problem: Problem, known: Prepared, steps: int | None, first: Pattern | None
+    problem: Problem, known: Prepared, first: Pattern | None, kept: float = KEPT
 ) -> Pattern:
-    """See `optimal`; `known`: what was found before anything was hidden."""
+    """See `optimal`; `known`: what is known at first; `kept`: see `Closing.run`."""
     search = Closing(problem, known)
     if first is not None:
         search.know(first)
-    if problem.limited or (steps is not None and first is None):
+    if problem.limited:
         # with a safe pattern at hand, no time for another one is no failure
         with suppress(*([] if first is None else [ProtectionError])):
             search.begin()
-    if steps is not None:
-        search.end_after(steps)
     # a solver in trouble ends the search: the pattern is safe, and the bound holds
     try:
         with suppress(ProtectionError):
             if not (search.best.safe and problem.deadline.passed):
-                search.run()
+                search.run(kept)
     except KeyboardInterrupt:
         search.pool.shutdown(wait=False, cancel_futures=True)
         raise
@@ -72,7 +69,6 @@ def _searched(
     if not search.best.safe:
         search.begin()
     search.finish()
-    problem.work.done = search.problem.work.done
     return Pattern(
         search.cells.of_cells(search.best.hidden),
         "optimal",
@@ -82,9 +78,13 @@ def _searched(
     )
 
 
-#: Up to so many cells the cheapest pattern is looked for, with as many steps for the proof as
-#: the first pattern took, but no fewer and no more than these.
-_LARGEST, _FEWEST, _STEPS = 2_000, 200, 300
+#: Up to so many cells a cheaper pattern is looked for, with this share of the work that the first
+#: one took.
+_LARGEST, _SHARE = 2_000, 0.75
+#: Or with so much: a fifth of a second; more for tables that are tied, whose proof takes longer.
+_LEAST, _LEAST_TIED = 4 * 10**7, 5 * 10**8
+#: To make a pattern takes as much as the first one took, but this share of the work at most.
+_PATTERN = 0.85
 #: Up to so many cells the pattern costs no more than that of `sequential`.
 _SEQUENTIAL = 3_000
 
@@ -99,9 +99,9 @@ def auto(problem: Problem) -> Pattern:
     ----------
     problem
         With a deadline or a budget it is solved by [`optimal`][diskret.suppression.optimal];
-        without, up to 2,000 cells by `optimal` with as many steps as `sequential` took, but 200 to
-        300, up to 3,000 by `sequential`, and larger ones by
-        [`modular`][diskret.suppression.modular].
+        without, up to 2,000 cells by `optimal` with less work than `sequential` took (counted, so
+        that the pattern is the same on every computer), up to 3,000 by `sequential`, and larger
+        ones by [`modular`][diskret.suppression.modular].
 
     Returns
     -------
@@ -112,11 +112,17 @@ def auto(problem: Problem) -> Pattern:
     if size > _SEQUENTIAL:
         return optimal(problem) if problem.limited else modular(problem)
     # of no account: what it costs is known from the table, so budgets mean the proof
-    work = Work()
-    known = prepared(problem)
-    first = in_sequence(replace(problem, work=work), known)
+    with counted() as taken:
+        known = prepared(problem)
+        first = in_sequence(replace(problem, work=Work()), known)
     if problem.limited:
-        return _searched(problem, known, None, first)
-    if size <= _LARGEST:
-        return _searched(problem, known, min(max(work.done, _FEWEST), _STEPS), first)
-    return first
+        return _searched(problem, known, first)
+    if size > _LARGEST:
+        return first
+    most = max(_SHARE * taken.done, _LEAST_TIED if problem.tied else _LEAST)
+    with counted(most) as effort:
+        own = Work(effort=effort)
+        kept = min(taken.done / most, _PATTERN)
+        found = _searched(replace(problem, work=own), known, first, kept)
+    problem.work.step(own.done)
+    return found

@@ -34,10 +34,11 @@ _Found = TypeVar("_Found")
 _ROUGH, _FINE = 0.1, 2e-5
 #: Connected groups of cells beyond which nothing is asked of all of them at once.
 _LARGE = 4_000
-#: Nodes of a search for a whole choice where steps are counted, not seconds.
-_NODES = 300
+#: Nodes of a search for a whole choice where its end is counted; work of one of its turns, for each
+#: column.
+_NODES, _TURN = 300, 2_000
 #: Share of the time that the fractions leave to others, where it is limited.
-_KEPT = 0.4
+KEPT = 0.4
 #: Share of it that is left when no more is improved.
 _LAST = 0.25
 #: Share of the time left for each whole choice.
@@ -73,17 +74,26 @@ class Closing:
         self.pending: tuple[Future[Safe | None], Work] | None = None
         self.blocks = Blocks(problem.system.tables, cells.group)
         self.quiet = replace(problem, progress=silent)
+        self.start = inf
+        self.kept = 0.0
 
     def seconds(self) -> float:
         """Time left."""
         return self.problem.seconds()
 
-    def end_after(self, steps: int) -> None:
-        """Allow so many steps more, unless the budget allows fewer."""
-        given, done = self.problem.work, self.problem.work.done
-        ends = done + steps if given.budget is None else min(done + steps, given.budget)
-        self.problem = replace(self.problem, work=Work(ends, done))
-        self.quiet = replace(self.problem, progress=silent)
+    def left(self) -> float:
+        """The share of the time, or of the work of programmes, that is left."""
+        time = self.seconds() / self.start if 0 < self.start < inf else 1.0
+        effort = self.problem.work.effort
+        return time if effort is None else min(time, effort.left)
+
+    def _ends(self, kept: float) -> bool:
+        """Whether no more than this share is left, or nothing."""
+        return self.left() <= kept or self.seconds() <= 0
+
+    def _to_attack(self) -> float:
+        """Time left for attacks: none where what is left is to make patterns."""
+        return 0.0 if self._ends(self.kept) else self.seconds()
 
     def know(self, pattern: Pattern) -> None:
         """Take note of a safe pattern."""
@@ -103,8 +113,12 @@ class Closing:
             safe(self.problem, cells, hidden, self.certified, blocks=self.blocks, tidy_until=until)
         )
 
-    def run(self) -> None:
-        """Raise the bound and lower the cost until they meet or time is up."""
+    def run(self, kept: float = KEPT) -> None:
+        """Raise the bound and lower the cost until they meet or time is up.
+
+        `kept`: share of the time or work that the first fractions leave to others, if it is
+        limited.
+        """
         if self.best.safe and self.best.proven:
             return
         shown = self.certified.copy()
@@ -117,30 +131,33 @@ class Closing:
         )
         later = 1 + totals + self.cells.ties
         surcharge = _SURCHARGE * later / later.max(initial=1)
-        nodes = None if self.problem.work.budget is None else _NODES
+        nodes = _NODES if self.problem.work.counted else None
+        effort = self.problem.work.effort
+        turns = None if effort is None else int(_SLICE * effort.most / (_TURN * len(fixed)))
         cost = self.best.cost
-        self.master = Master(np.where(cost > 0, cost + surcharge, 0), fixed, nodes)
-        self.attacks = Attacks(self.cells, shown, fixed, self.problem.deadline)
+        self.master = Master(np.where(cost > 0, cost + surcharge, 0), fixed, nodes, turns)
+        self.attacks = Attacks(self.cells, shown, fixed, self._to_attack)
         self.master.add(self.attacks.of_rows())
-        # under a deadline, keep time to make patterns of what the fractions say
-        start = self.seconds()
-        x, settled = self._fractions(0.0 if start == inf else _KEPT * start)
+        self.start = self.seconds()
+        x, settled = self._fractions(kept)
         if np.all((x < 1e-6) | (x > 1 - 1e-6)):
             cuts, hidden = self._aloud(lambda: self._judge(x > 0.5))
             self.master.add(cuts)
             if hidden is not None:
                 self._accept(hidden)
-        self._repair(x, tidy=start == inf or not settled)
+        self._repair(x, tidy=self.start == inf or not settled)
         if not self.best.safe:
             self.begin()
         if not settled:
+            if effort is not None:
+                return  # what is left is not enough for another pattern
             x, settled = self._fractions(0.0)
             self._repair(x)
         self._drop(*self._relaxed()[1:])
         self.covered = self.attacks.fixed.copy()
-        self.slice = 1.0 if start == inf else _SLICE
+        self.slice = 1.0 if self.start == inf else _SLICE
         while not self.best.proven and self.seconds() > 0:
-            if not self._whole(0.0 if start == inf else _LAST * start):
+            if not self._whole():
                 break
         self._settle()
 
@@ -187,13 +204,13 @@ class Closing:
     def _fractions(self, kept: float) -> tuple[NDArray[np.float64], bool]:
         """Cuts from choices in fractions, until they hardly raise the bound any more.
 
-        Returns the last choice, and False if only so many seconds are left as are to be kept.
+        Returns the last choice, and False if only so large a share is left as is to be kept.
         """
-        stalled = 0
+        stalled, self.kept = 0, kept
         x = np.zeros(len(self.best.cost))
         while not self.best.proven and stalled < _STALLED:
-            if self.seconds() <= kept:
-                return x, False
+            if self._ends(kept):
+                break
             before = self.best.lower
             found, bound, reduced = self._relaxed()
             if found is None:
@@ -208,9 +225,11 @@ class Closing:
             if not cuts:
                 break
             self.master.add(cuts)
-        return x, True
+        settled = not self._ends(kept)
+        self.kept = 0.0
+        return x, settled
 
-    def _whole(self, kept: float) -> bool:
+    def _whole(self) -> bool:
         """A choice of 0 or 1, and what it lacks; False if time ran out."""
         open_share = (self.best.upper - self.best.lower) / self.best.upper
         gap = max(open_share * _ROUGH, _FINE)
@@ -226,12 +245,12 @@ class Closing:
         if cuts:
             self.master.add(cuts)
             self._complete(choice.x > 0.5)
-            self._repair_meanwhile(choice.x, tidy=self.seconds() > kept)
+            self._repair_meanwhile(choice.x, tidy=not self._ends(_LAST))
             # blocks are worth while once the whole program is slow
             if self.best.lower - before < _SLOW * self.best.upper:
                 self._settle()
-                self._improve(kept)
-            self._fractions(kept)
+                self._improve()
+            self._fractions(_LAST)
             return True
         cost, some = self.best.upper, self.slice < 1.0
         whole = choice.x > 0.5
@@ -263,7 +282,7 @@ class Closing:
                 return
             self.master.add(cuts)
 
-    def _improve(self, kept: float) -> None:
+    def _improve(self) -> None:
         """Look for cheaper patterns that differ from the best one in a block only.
 
         Blocks begin with the dearest groups that no block has covered yet. Tables of which a
@@ -279,21 +298,21 @@ class Closing:
             if len(left) == 0:
                 # all of the pattern was covered: once more from the beginning
                 self.covered = self.attacks.fixed.copy()
-            if len(left) == 0 or self.seconds() <= kept or self.best.proven:
+            if len(left) == 0 or self._ends(_LAST) or self.best.proven:
                 return
             centre = int(left[np.argmax(self.best.cost[left])])
             here = neighbours(self.cells.equations, by_group, centre, candidate, _BLOCK)
             self.covered |= here
-            self._improve_within(here, kept)
+            self._improve_within(here)
 
-    def _improve_within(self, here: NDArray[np.bool_], kept: float) -> None:
+    def _improve_within(self, here: NDArray[np.bool_]) -> None:
         """The best pattern that differs in a block, if a few choices lead to one."""
         for tries in range(1, _TRIES + 1):
             self.problem.work.step()
             self._tell()
-            left = self.seconds() - kept
-            choice = self.master.best_within(self.best.hidden, here, left, _BLOCK_GAP)
-            if choice is None or self.seconds() <= kept:
+            seconds = (1 - _LAST / self.left()) * self.seconds()
+            choice = self.master.best_within(self.best.hidden, here, seconds, _BLOCK_GAP)
+            if choice is None or self._ends(_LAST):
                 return
             # a choice that hides less than the pattern does, but lacks something
             if not self.best.clearly_takes(choice > 0.5):
@@ -326,7 +345,7 @@ class Closing:
 
         Not where steps are counted: what is cut off must not depend on who is faster.
         """
-        if self.problem.work.budget is not None:
+        if self.problem.work.counted:
             self._repair(x, tidy)
         elif not self.best.proven and self.seconds() > 0:
             # two counting at the same time would miscount

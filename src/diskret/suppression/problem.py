@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from diskret.attack import Proposals, Requirements
 from diskret.deadline import NEVER, Deadline
+from diskret.effort import Effort
 from diskret.progress import Progress, silent
 from diskret.system import System
 
@@ -20,16 +21,24 @@ class Work:
 
     `budget`: number of steps after which a method returns the best safe pattern it has, or None. A
     step is a cell to be protected, a cell to be published again, or a round of proof. `done`: steps
-    so far.
+    so far. `effort`: what programmes may take, if that ends it, too.
     """
 
     budget: int | None = None
     done: int = 0
+    effort: Effort | None = None
 
     @property
     def left(self) -> bool:
         """Whether more may be done."""
+        if self.effort is not None and self.effort.left <= 0:
+            return False
         return self.budget is None or self.done < self.budget
+
+    @property
+    def counted(self) -> bool:
+        """Whether an end is counted, so that what is done must not depend on who is faster."""
+        return self.budget is not None or self.effort is not None
 
     def step(self, steps: int = 1) -> None:
         """Count what has been done."""

@@ -7,13 +7,14 @@ breaks them, until it breaks none, or is too short.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.deadline import NEVER, Deadline
 from diskret.solver import Solver, Status
 
 _BROKEN = 1e-7
@@ -44,12 +45,12 @@ class Movement:
 class Surroundings:
     """Equations between groups, asked about one group at a time.
 
-    `equations`: ``(m, k)``; ``equations @ z = 0`` for movements ``z``. `deadline`: nothing is
-    answered after it.
+    `equations`: ``(m, k)``; ``equations @ z = 0`` for movements ``z``. `seconds`: time left;
+    nothing is answered when it is up.
     """
 
-    def __init__(self, equations: sparse.csr_array, deadline: Deadline = NEVER):
-        self._deadline = deadline
+    def __init__(self, equations: sparse.csr_array, seconds: Callable[[], float] = lambda: inf):
+        self._seconds = seconds
         self._equations = equations
         self._by_column = sparse.csc_array(equations)
         self._solver = Solver(presolve="off", solver="simplex")
@@ -117,7 +118,7 @@ class Surroundings:
         )
         cost = np.where(column == at, -float(sign), 0.0)
         self._solver.load(cost, inside, columns=(-down[column], up[column]), rows=(0, 0))
-        if self._solver.run(self._deadline.seconds()) is not Status.OPTIMAL:
+        if self._solver.run(self._seconds()) is not Status.OPTIMAL:
             return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
         return column, self._solver.x, self._solver.row_duals
 

@@ -42,13 +42,18 @@ class Master:
     """``min cost @ x`` subject to the cuts, ``0 <= x <= 1``.
 
     `cost`: cost of hiding each group, ``(g,)``. `fixed`: groups that are hidden anyway, bool,
-    ``(g,)``. `nodes`: size at which the search for a whole choice is given up; None: never.
+    ``(g,)``. `nodes`, `turns`: size, and turns (see `Solver`), at which the search for a whole
+    choice is given up; None: never.
     """
 
     def __init__(
-        self, cost: NDArray[np.float64], fixed: NDArray[np.bool_], nodes: int | None = None
+        self,
+        cost: NDArray[np.float64],
+        fixed: NDArray[np.bool_],
+        nodes: int | None = None,
+        turns: int | None = None,
     ):
-        self._nodes = nodes
+        self._nodes, self._turns = nodes, turns
         g = len(cost)
         self._g = g
         self._cost = np.where(fixed, 0.0, cost)
@@ -96,7 +101,7 @@ class Master:
         rows = least[needed], np.inf
         solver.load(self._cost[column], matrix, columns=(0, 1), rows=rows, whole=True)
         solver.start(base[column])
-        if solver.run(seconds) is not Status.OPTIMAL:
+        if solver.run(seconds, turns=self._turns) is not Status.OPTIMAL:
             return None
         x = np.where(free, 0.0, base)
         x[column] = np.rint(solver.x)
@@ -146,10 +151,11 @@ class Master:
         solver.all_whole(True)
         if not np.any(start & (self.upper == 0)):
             solver.start(start)
-        status = solver.run(seconds)
+        status = solver.run(seconds, turns=self._turns)
         if status is Status.IMPOSSIBLE:
             return Choice(None, np.inf)
         bound, found = solver.bound, np.isfinite(solver.objective)
-        if status is not Status.OPTIMAL and not (status is Status.OUT_OF_TIME and found):
+        ended = status in (Status.OUT_OF_TIME, Status.OUT_OF_WORK)
+        if status is not Status.OPTIMAL and not (ended and found):
             return Choice(None, bound if np.isfinite(bound) else -np.inf)
         return Choice(np.rint(solver.x), bound)
