@@ -24,7 +24,7 @@ _LEAST = 20_000
 #: Smaller deviations of tables of one variable are left as they are.
 _SMALL = 2
 #: Rows of the worst cells are looked at with so many others before and behind.
-_AROUND = 64
+_AROUND = 512
 #: To sort a row, or to look it up in one table, is as much work as so many of `_ONE` rows that are
 #: gone through.
 _SORT, _ONE = 8, 400
