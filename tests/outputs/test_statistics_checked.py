@@ -398,6 +398,25 @@ def test_classes_from_the_smallest_to_the_largest_show_both():
     assert pl.DataFrame(checked.output)["count"].to_list() == [25] * 4
 
 
+@pytest.mark.parametrize(
+    ("ages", "bins", "told"),
+    [
+        (range(1, 100), [0, 50, 100], set()),
+        (range(1, 100), [1, 50, 99], {"min", "max"}),  # as np.linspace(min, max) makes them
+        (range(1, 100), np.array([1.0, 50, 120]), {"min"}),
+        (range(1, 100), "fd", {"min", "max"}),
+        (range(1, 100), np.int64(2), {"min", "max"}),
+        ([5] * 9, 2, {"min", "max"}),  # numpy makes ends 4.5 and 5.5
+        ([0] * 10 + [7.5] * 10, [0, 5, 7.5], set()),  # ends that ten units have
+        ([3, 4, None] * 20 + [9], [3, 8, 9], {"max"}),
+        ([None] * 20, 4, set()),
+    ],
+)
+def test_an_end_of_classes_that_is_the_value_of_a_unit_is_one(ages, bins, told):
+    checked = histogram(pd.DataFrame({"age": pd.Series(ages, dtype=float)}), "age", bins)
+    assert found(checked).get("extremes", set()) == {("All", one) for one in told}
+
+
 @pytest.mark.parametrize("whis", [1.5, 0.5, (5, 95)])
 def test_a_box_plot_is_that_of_matplotlib(whis):
     frame = records(7, 300).assign(pay=np.random.default_rng(7).lognormal(size=300))
@@ -499,6 +518,7 @@ def test_every_result_is_attacked_beside_the_others(function, arguments):
         (lambda f: concentration(f, "pay", figures=["cr0"]), "not 'cr0'"),
         (lambda f: histogram(f, "pay", [3, 2]), "ends that increase"),
         (lambda f: histogram(f, "pay", [3]), "two ends"),
+        (lambda f: histogram(f, "pay", [0, np.nan]), "none that is missing"),
         (lambda f: boxplot(f, "pay", whis=(5,)), "whis= must be a number"),
         (lambda f: density(f.assign(pay=1.0), "pay", [1]), "fewer than two different values"),
         (lambda f: describe(pl.from_pandas(f), "pay", "region"), "no describe by groups"),
