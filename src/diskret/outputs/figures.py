@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding
-from diskret.outputs.grouped import groupby
+from diskret.outputs.grouped import classes, groupby
 from diskret.outputs.groups import Axis, Groups
 from diskret.outputs.judge_cells import POINTS, QUANTILE, STATISTICS, Part
 from diskret.outputs.profile import Profile
@@ -199,6 +199,9 @@ def boxplot(
         )
         for name, value in shown.items()
     ]
+    if isinstance(whis, tuple | list):
+        ends = sorted({whis[0] / 100, 0.25, 0.5, 0.75, whis[1] / 100})
+        parts += classes([cells], ends, [f"{100 * end:g} %" for end in ends], column)
     columns: dict[str, Any] = {name: value[task.there] for name, value in shown.items()}
     columns = {"whislo": columns["whislo"], "q1": columns["q1"], "med": columns["q2"]} | {
         name: columns[name] for name in ("q3", "whishi")
@@ -322,7 +325,8 @@ def density(
     Raises
     ------
     InputError
-        The column is not there or holds no numbers, or fewer than two different ones.
+        The column is not there or holds no numbers, or fewer than two different ones; a place is
+        none.
 
     Sources
     -------
@@ -342,6 +346,8 @@ def density(
     if len(np.unique(known)) < 2:
         raise InputError(f"{column!r} has fewer than two different values: there is no density")
     places = np.asarray(at, np.float64)
+    if not np.isfinite(places).all():
+        raise InputError("at= must hold numbers, none of them missing or infinite")
     output = task.records.like(
         {column: places.tolist(), "density": gaussian_kde(known)(places).tolist()}
     )
