@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from profiles import examples
 
 import diskret.outputs.cells as cells
-from diskret.outputs import crosstab
+import diskret.outputs.units as spelled
+from diskret.io.names import alike
+from diskret.outputs import Profile, crosstab
 from diskret.outputs.groups import Axis, Groups
 from diskret.outputs.units import units_of
 
@@ -94,3 +96,46 @@ def test_verdicts_are_the_same_either_way(aggfunc, monkeypatch):
         checked = crosstab(frame.region, frame.job, margins=True, unit=frame.firm, **values)
         found.append([(one.check, one.places) for one in checked.findings])
     assert found[0] == found[1] != []
+
+
+# ── spellings ───────────────────────────────────────────────────────────────────────
+
+
+def firms(*spellings):
+    """Ten records of one firm in A, of ten firms in B."""
+    one = [spellings[at % len(spellings)] for at in range(10)]
+    frame = pd.DataFrame({"town": ["A"] * 10 + ["B"] * 10, "all": "x"})
+    return frame, pd.Series(one + [f"other {at}" for at in range(10)], dtype=object)
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        (" Firm A", "firm a"),
+        (7, "007"),
+        ("7", "007", "7.0"),
+        (7, 7.0, "7"),
+        ("Ärzte", "a\u0308rzte"),
+        ("ﬁrm", "Fi\u00adrm"),
+        (None, np.nan),
+    ],
+)
+def test_a_firm_in_several_spellings_is_one(spellings, monkeypatch):
+    frame, unit = firms(*spellings)
+    profile = Profile(threshold=2, group_percent=None)
+    checked = crosstab(frame.town, frame["all"], unit=unit, profile=profile)
+    assert {one.check: one.places for one in checked.findings} == {"threshold": (("A", "x"),)}
+    monkeypatch.setattr(spelled, "_readings", lambda kinds: None)  # each spelling a unit
+    if len({*map(str, spellings)}) > 1 and spellings[0] is not None:
+        assert crosstab(frame.town, frame["all"], unit=unit, profile=profile).verdict == "pass"
+
+
+@given(st.lists(st.text("aA ß0071.\n\x1c\xad-", max_size=6) | st.none(), min_size=1, max_size=12))
+@examples(100)
+@pytest.mark.parametrize("kind", [object, "str", "category"])
+def test_units_are_those_of_what_each_name_says(kind, names):
+    found = units_of(pd.Series(names, dtype=kind), None, len(names))
+    found = range(len(names)) if found is None else found
+    said = ["none" if name is None else alike(name) for name in names]
+    pairs = {(int(one), name) for one, name in zip(found, said, strict=True)}
+    assert len(pairs) == len({one for one, _ in pairs}) == len({*said})

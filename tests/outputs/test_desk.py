@@ -90,6 +90,17 @@ def test_what_left_counts_in_the_next_process(anywhere, tmp_path):
     assert [one.excepted for one in desk.items("towns")] == [False, True]
 
 
+def test_a_unit_that_is_spelled_otherwise_later_is_the_same(place, desk):
+    frame = people()
+    frame["firm"] = "Firm " + (frame.firm % 40).astype(str)
+    frame.loc[50, "firm"] = " firm 010"  # one name is one firm, and this is another
+    made(place, desk.keys, frame, unit="firm")
+    respelled = frame.assign(firm=frame.firm.str.upper() + " ")
+    first, later = (opened(place, desk.keys, one)._owners for one in (frame, respelled))
+    np.testing.assert_array_equal(first, later)
+    assert len(np.unique(first)) == frame.firm.str.strip().str.casefold().nunique()
+
+
 def test_the_ledger_holds_no_index_and_no_unit(place, desk):
     frame = people().set_index(pd.Index([f"secret-{at}" for at in range(60)]))
     project = made(place, desk.keys, frame)

@@ -365,6 +365,36 @@ def test_what_is_not_known_is_for_a_person():
     assert groupby(pl.from_pandas(frame), "region", {"job": "n_unique"}).verdict == "review"
 
 
+@pytest.mark.parametrize("kind", [*FRAMES])
+@pytest.mark.parametrize(
+    ("places", "unit", "classes"),
+    [
+        ([*range(10, 190)], None, {(k, k + 1) for k in range(10, 189)}),  # each value but ends
+        ([50, 60, 68, 77], None, {(60, 68)}),  # 9 records; 11 and 10 are enough
+        ([50, 60, 68, 77], "own", {(50, 60), (60, 68), (68, 77)}),  # of two records each
+        ([50, 69, 89], "own", set()),  # 10 and 11 units
+        ([50.3, 50.6], None, {(50.3, 50.6)}),  # both between two values, and tell them
+    ],
+)
+def test_percentiles_make_classes(kind, places, unit, classes):
+    """Of 200 different values in their order, so that percentiles are at places known by hand."""
+    frame = pd.DataFrame({"pay": np.arange(200.0) ** 1.5, "own": np.arange(200) // 2})
+    ranks = [at / 199 for at in places]
+    named = {at: f"pay {100 * rank:g} %" for at, rank in zip(places, ranks, strict=True)}
+    checked = quantile(FRAMES[kind](frame), "pay", ranks, unit=unit)
+    wanted = {("All", f"{named[low]} – {named[high]}") for low, high in classes}
+    assert found(checked).get("threshold", set()) == wanted
+    if unit is None:  # each by itself tells nothing
+        assert all(quantile(frame, "pay", rank).verdict == "pass" for rank in ranks[:3])
+
+
+def test_percentiles_of_a_description_make_classes():
+    frame = pd.DataFrame({"pay": np.arange(201.0)})
+    assert "threshold" not in found(describe(frame, "pay", percentiles=[0.25, 0.45]))
+    close = describe(pl.from_pandas(frame), "pay", percentiles=[0.25, 0.29])  # places 50 to 58
+    assert found(close)["threshold"] == {("All", "pay 25 % – pay 29 %")}
+
+
 # ── figures ─────────────────────────────────────────────────────────────────────────
 
 
@@ -396,6 +426,32 @@ def test_classes_from_the_smallest_to_the_largest_show_both():
     checked = histogram(frame, "age", 4)
     assert found(checked)["extremes"] == {("All", "min"), ("All", "max")}
     assert pl.DataFrame(checked.output)["count"].to_list() == [25] * 4
+
+
+@pytest.mark.parametrize(
+    ("ages", "bins", "told"),
+    [
+        (range(1, 100), [0, 50, 100], set()),
+        (range(1, 100), [1, 50, 99], {"min", "max"}),  # as np.linspace(min, max) makes them
+        (range(1, 100), np.array([1.0, 50, 120]), {"min"}),
+        (range(1, 100), "fd", {"min", "max"}),
+        (range(1, 100), np.int64(2), {"min", "max"}),
+        ([5] * 9, 2, {"min", "max"}),  # numpy makes ends 4.5 and 5.5
+        ([0] * 10 + [7.5] * 10, [0, 5, 7.5], set()),  # ends that ten units have
+        ([3, 4, None] * 20 + [9], [3, 8, 9], {"max"}),
+        ([None] * 20, 4, set()),
+    ],
+)
+def test_an_end_of_classes_that_is_the_value_of_a_unit_is_one(ages, bins, told):
+    checked = histogram(pd.DataFrame({"age": pd.Series(ages, dtype=float)}), "age", bins)
+    assert found(checked).get("extremes", set()) == {("All", one) for one in told}
+
+
+def test_whiskers_and_boxes_make_classes():
+    frame = pd.DataFrame({"pay": np.arange(201.0) ** 1.5})
+    assert boxplot(frame, "pay", whis=(5, 95), showfliers=False).verdict == "pass"
+    near = boxplot(frame, "pay", whis=(24.5, 95), showfliers=False)  # places 49 and 50
+    assert found(near) == {"threshold": {("All", "24.5 % – 25 %")}}
 
 
 @pytest.mark.parametrize("whis", [1.5, 0.5, (5, 95)])
@@ -499,7 +555,9 @@ def test_every_result_is_attacked_beside_the_others(function, arguments):
         (lambda f: concentration(f, "pay", figures=["cr0"]), "not 'cr0'"),
         (lambda f: histogram(f, "pay", [3, 2]), "ends that increase"),
         (lambda f: histogram(f, "pay", [3]), "two ends"),
+        (lambda f: histogram(f, "pay", [0, np.nan]), "none that is missing"),
         (lambda f: boxplot(f, "pay", whis=(5,)), "whis= must be a number"),
+        (lambda f: density(f, "pay", [1, np.nan]), "none of them missing or infinite"),
         (lambda f: density(f.assign(pay=1.0), "pay", [1]), "fewer than two different values"),
         (lambda f: describe(pl.from_pandas(f), "pay", "region"), "no describe by groups"),
     ],

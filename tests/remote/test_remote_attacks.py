@@ -49,6 +49,13 @@ def same(one, other):
     )
 
 
+def test_all_records_of_a_unit_lie_in_one_block_however_it_is_spelled():
+    frame = pd.DataFrame({"person": [f"Person {at // 2}" for at in range(200)]})
+    frame.loc[1::2, "person"] = " " + frame.person[1::2].str.upper()
+    block = block_of(frame, "person", BLOCKS, KEYS, "persons")
+    assert (block[::2] == block[1::2]).all() and len({*block}) > 1
+
+
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("asked", QUESTIONS, ids=lambda one: one.canonical)
 def test_a_unit_changes_one_block_whatever_is_asked(asked):

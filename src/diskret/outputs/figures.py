@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from diskret.errors import InputError
 from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding
-from diskret.outputs.grouped import groupby
+from diskret.outputs.grouped import classes, groupby
 from diskret.outputs.groups import Axis, Groups
 from diskret.outputs.judge_cells import POINTS, QUANTILE, STATISTICS, Part
 from diskret.outputs.profile import Profile
@@ -76,7 +76,8 @@ def histogram(
         Name of a column of numbers.
     bins
         The ends of the classes, of which the last one holds its upper end; or how many there are
-        from the smallest to the largest value, which are values of units and shown then.
+        from the smallest to the largest value, or a rule of numpy for that. Ends that are the
+        smallest or largest value are values of units, and judged as such.
     by
         Names of columns that make groups; None: all records are one.
     unit, profile
@@ -94,7 +95,7 @@ def histogram(
     Examples
     --------
     >>> import pandas as pd
-    >>> firms = pd.DataFrame({"age": range(100)})
+    >>> firms = pd.DataFrame({"age": range(1, 100)})
     >>> histogram(firms, "age", [0, 50, 100]).verdict, histogram(firms, "age", 2).verdict
     ('pass', 'fail')
     """
@@ -102,13 +103,13 @@ def histogram(
     numbers = task.numbers(column)
     known = numbers[~np.isnan(numbers)]
     try:
-        edges = np.histogram_bin_edges(known, bins)
+        edges = np.asarray(np.histogram_bin_edges(known, bins), np.float64)
     except (ValueError, TypeError) as error:
         raise InputError(
             f"bins= must be a number of classes, or ends that increase: {error}"
         ) from None
-    if len(edges) < 2:
-        raise InputError("bins= must name two ends at least")
+    if len(edges) < 2 or np.isnan(edges).any():
+        raise InputError("bins= must name two ends at least, and none that is missing")
     classes = np.searchsorted(edges, numbers, "right") - 1
     classes[numbers == edges[-1]] = len(edges) - 2
     classes[np.isnan(numbers) | (numbers < edges[0]) | (numbers > edges[-1])] = -1
@@ -127,9 +128,13 @@ def histogram(
         len(labels),
     )
     parts = [Part(STATISTICS["count"], [cells], groups.shape, column)]
-    if isinstance(bins, int):
-        ends = Groups((), len(numbers)).cells(numbers, task.records.unit)
-        parts += [Part(STATISTICS[one], [ends], (), column, (one,)) for one in ("min", "max")]
+    computed = np.ndim(bins) == 0  # even ends that numpy moves apart where all values are equal
+    low, high = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
+    told = {"min": computed or edges[0] == low, "max": computed or edges[-1] == high}
+    ends = Groups((), len(numbers)).cells(numbers, task.records.unit)
+    parts += [
+        Part(STATISTICS[one], [ends], (), column, (one,)) for one, shown in told.items() if shown
+    ]
     return task.judged(output, parts, [column], kind="histogram")
 
 
@@ -194,6 +199,9 @@ def boxplot(
         )
         for name, value in shown.items()
     ]
+    if isinstance(whis, tuple | list):
+        ends = sorted({whis[0] / 100, 0.25, 0.5, 0.75, whis[1] / 100})
+        parts += classes([cells], ends, [f"{100 * end:g} %" for end in ends], column)
     columns: dict[str, Any] = {name: value[task.there] for name, value in shown.items()}
     columns = {"whislo": columns["whislo"], "q1": columns["q1"], "med": columns["q2"]} | {
         name: columns[name] for name in ("q3", "whishi")
@@ -317,7 +325,8 @@ def density(
     Raises
     ------
     InputError
-        The column is not there or holds no numbers, or fewer than two different ones.
+        The column is not there or holds no numbers, or fewer than two different ones; a place is
+        none.
 
     Sources
     -------
@@ -337,6 +346,8 @@ def density(
     if len(np.unique(known)) < 2:
         raise InputError(f"{column!r} has fewer than two different values: there is no density")
     places = np.asarray(at, np.float64)
+    if not np.isfinite(places).all():
+        raise InputError("at= must hold numbers, none of them missing or infinite")
     output = task.records.like(
         {column: places.tolist(), "density": gaussian_kde(known)(places).tolist()}
     )

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from os import PathLike
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 from narwhals import dependencies as known
 
 from diskret.errors import InputError
+from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked
 from diskret.outputs.functions import Shown, labels, listed
 from diskret.outputs.hiding import hideable
-from diskret.outputs.judge_cells import QUANTILE, STATISTICS, Part
+from diskret.outputs.judge_cells import CLASS, QUANTILE, STATISTICS, Part
 from diskret.outputs.profile import Profile
 from diskret.outputs.ranks import INTERPOLATIONS, quantiles
 from diskret.outputs.records import Records
@@ -160,7 +163,7 @@ def describe(
     for name in names:
         for function in ("count", "mean", "std", "min", "max"):
             parts.append(cells.part(name, function, (f"{name} {function}",)))
-        parts += [_rank(cells, name, rank, interpolation) for rank in ranks]
+        parts += _ranks(cells, name, ranks, interpolation)
         if not task.pandas:  # Polars counts values that are missing
             lost = cells.groups.cells(None, records.unit, records.without(name))
             parts.append(Part(STATISTICS["count"], [lost], (), name, (f"{name} null_count",)))
@@ -180,7 +183,7 @@ def quantile(
     """Percentiles of columns, just as the frame's own library makes them, and checked.
 
     A percentile passes where as many units as the threshold asks for lie below and above it, or
-    share it.
+    share it; of several, as many must lie from each to the next.
 
     Parameters
     ----------
@@ -241,15 +244,52 @@ def quantile(
         output = _made(records, keys, expressions)
     cells = Shown(records, task.groups)
     taken = "nearest above" if interpolation == "nearest" and not task.pandas else interpolation
-    parts = [_rank(cells, name, rank, taken) for name in names for rank in ranks]
+    parts = [part for name in names for part in _ranks(cells, name, ranks, taken)]
     if len(parts) == 1:
         parts = [replace(parts[0], label=())]
     return task.judged(output, parts, names)
 
 
-def _rank(cells: Shown, name: str, rank: float, interpolation: str) -> Part:
-    value = partial(quantiles, share=rank, interpolation=interpolation)
-    return cells.of(name, QUANTILE.of(value), (f"{name} {100 * rank:g} %",))
+def _ranks(cells: Shown, name: str, ranks: Sequence[float], interpolation: str) -> list[Part]:
+    """Percentiles, and the classes between each and the next, which are those of a histogram.
+
+    Else many percentiles would show every value that is not among the first or last few.
+    """
+    ranks = sorted({*ranks})
+    shown = [f"{name} {100 * rank:g} %" for rank in ranks]
+    parts: list[Part] = []
+    for rank, label in zip(ranks, shown, strict=True):
+        value = partial(quantiles, share=rank, interpolation=interpolation)
+        parts.append(cells.of(name, QUANTILE.of(value), (label,)))
+    return parts + classes(parts[0].cells, ranks, shown, name) if parts else []
+
+
+def classes(
+    cells: Sequence[Cells], ranks: Sequence[float], shown: Sequence[str], variable: str
+) -> list[Part]:
+    """The classes between percentiles, each and the next; `shown`: what these are called."""
+    return [
+        Part(
+            CLASS,
+            [_between(one, *pair) for one in cells],
+            variable=variable,
+            label=(" – ".join(labels),),
+            told=False,
+        )
+        for pair, labels in zip(pairwise(ranks), pairwise(shown), strict=True)
+    ]
+
+
+def _between(cells: Cells, low: float, high: float) -> Cells:
+    """The records from one percentile to another; the two around both where none is between."""
+    error = 1e-12  # in the last digits of a share
+    one = quantiles(cells, max(low - error, 0), "higher")
+    other = quantiles(cells, min(high + error, 1), "lower")
+    least, most = np.minimum(one, other), np.maximum(one, other)
+    at, values = cells.records
+    inside = np.full(len(cells.at), -1, np.int32)
+    inside[cells.used] = np.where((least[at] <= values) & (values <= most[at]), at, -1)
+    return Cells(cells.names, inside, None, cells.unit)
 
 
 def _share(given: Any) -> float:

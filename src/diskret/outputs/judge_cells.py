@@ -37,6 +37,8 @@ _EXTREMES = ("threshold", "extremes", "missing")
 
 #: Percentiles, of which it is said which.
 QUANTILE = Statistic("quantiles", ("threshold", "few_at_rank", "missing"))
+#: The records between two percentiles.
+CLASS = Statistic("quantiles", ("threshold",))
 #: A number that a few largest contributors may make up.
 SHARES = Statistic("ratios", _SUM)
 CONCENTRATION = Statistic("concentration", _SUM)

@@ -21,7 +21,7 @@ from diskret.outputs.desk import Desk, Settings
 from diskret.outputs.given import check_index
 from diskret.outputs.kept import submitted
 from diskret.outputs.profile import Profile
-from diskret.outputs.units import units_of
+from diskret.outputs.units import as_read, units_of
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Project:
         self._names = keyed_numbers(desk.keys, "records of projects", rows)
         self._owners = self._names
         if self._unit is not None:
-            whose = hash_pandas_object(self._unit, index=False).to_numpy(np.uint64)
+            whose = hash_pandas_object(as_read(self._unit), index=False).to_numpy(np.uint64)
             self._owners = keyed_numbers(desk.keys, "units of projects", whose)
         return self
 

@@ -19,6 +19,7 @@ from diskret.io import to_arrow
 from diskret.io.columns import code_text, numbers
 from diskret.io.placed import placed
 from diskret.keys import SecretKeys, keyed_numbers
+from diskret.outputs.units import as_read
 from diskret.publish.digests import digest
 from diskret.remote.registered import DataSet, Version
 
@@ -108,12 +109,12 @@ def block_of(
 ) -> NDArray[np.intp]:
     """The block of each record, from 0; all records of a unit lie in one.
 
-    A unit's block follows from its name, or from the number of a record that is one by itself, and
-    the office's key, whoever else is there.
+    A unit's block follows from its name, in any spelling, or from the number of a record that is
+    one by itself, and the office's key, whoever else is there.
     """
     from pandas.util import hash_pandas_object
 
-    whose = frame[unit] if unit else frame.index.to_series()
+    whose = as_read(frame[unit]) if unit else frame.index.to_series()
     rows = hash_pandas_object(whose, index=False).to_numpy(np.uint64)
     numbered = keyed_numbers(keys, f"blocks of {name}", rows)
     return (numbered % np.uint64(blocks)).astype(np.intp)
