@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.anonymize.missing_codes import as_numbers, in_its_order, with_codes
-from diskret.anonymize.variables import check_divide
+from diskret.anonymize.variables import chance, check_divide
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded
@@ -111,7 +111,8 @@ def microaggregate(
         ``"clustered_…"``: in what clusters are looked for, ``"none"`` (the values, the default),
         ``"log"`` or ``"rank"``; the last two if few records are extreme.
     seed
-        Of methods that draw; whole number from 0.
+        Of methods that draw; whole number from 0. Same seed, same file: same groups; another
+        edition draws anew.
     progress
         Called with ``("groups", done, total)``.
 
@@ -168,6 +169,10 @@ def microaggregate(
         if one != "number"
     }
     values = _values(md, numbers, coded)
+    draws = None
+    if seed is not None:
+        draw = chance(md, "microaggregate", seed, list(named), ordered=False)
+        draws = int(draw.integers(2**63))
     sets = [[j] for j in range(len(named))] if how.alone else [list(range(len(named)))]
     scales = list(named.values())
     made = [
@@ -179,7 +184,7 @@ def microaggregate(
             scales=[scales[j] for j in columns],
             scale=scale,
             weights=weight,
-            seed=seed,
+            seed=draws,
             options=options,
             progress=progress,
         )

@@ -55,6 +55,7 @@ def add_noise(
         ``"outliers"``: correlated noise, on records far from the bulk only.
     seed
         Of the draws; secret like a key. Same seed, same file in the same order: same result.
+        Draws follow from the values of these variables, too: another edition draws anew.
     share
         Standard deviation of the noise as a share of that of the variable, the same in all
         methods: 0.1 for 10 %. Literature that writes N(0, αΣ) means share = √α. With

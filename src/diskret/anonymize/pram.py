@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.anonymize.missing_codes import in_its_order, with_codes
-from diskret.anonymize.variables import check_divide, chosen
+from diskret.anonymize.variables import chance, check_divide, chosen
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import Coded, FrameKind, from_arrow
@@ -153,9 +153,9 @@ def pram(
         changes together, so that no combination appears that does not occur. Missing values stay
         missing; where one of a group is missing, the others stay, too.
     seed
-        Of the draws; secret like a key: who knows it, the matrix and the order of the records
-        can undo what was done. Same seed, same file in the same order: same result. Each
-        variable has draws of its own, and a second call others than the first.
+        Of the draws; secret like a key: who knows it can try out which values give the file.
+        Same seed, same file in the same order: same result. Each variable has draws of its own,
+        which follow from its values, too: another edition and a second call draw anew.
     matrix
         For a single variable: a
         [`TransitionMatrix`][diskret.microdata.TransitionMatrix], a frame of one, or lists
@@ -216,7 +216,6 @@ def pram(
         raise InputError("exact=True keeps frequencies, so it needs invariant=True")
     matrix = None if matrix is None else TransitionMatrix.given(matrix)
     forbidden = None if forbidden is None else [list(pair) for pair in forbidden]
-    earlier = sum(step.verb == "pram" for step in md.history)
     columns: dict[str, pa.ChunkedArray] = {}
     found: dict[str, Any] = {"changed": {}, "expected": {}, "categories": {}}
     for names in parts:
@@ -224,7 +223,7 @@ def pram(
         values, of = combined(before)
         design = _design(names, values, matrix, stay, invariant, forbidden, band, exact)
         made = stratified(values, of, by, design, label)
-        rng = np.random.default_rng([seed, earlier, *"\0".join(names).encode()])
+        rng = chance(md, "pram", seed, names)
         draws = rng.bit_generator.random_raw(md.n)
         new = [drawn(one, draws[one.rows], rng if exact else None) for one in made]
         for after in decoded(before, made, new):

@@ -57,6 +57,7 @@ def rank_swap(
         Names of numeric columns. None: the numeric variables.
     seed
         Of the draws; secret like a key. Same seed, same file in the same order: same result.
+        Draws follow from the values of each variable, too: another edition draws anew.
     window
         Share of the ranks, above 0 and up to 1: 0.05 for 5 %. None: 0.05, unless `correlation` or
         `mean_error` says how wide it may be. Whoever knows it knows a range of ranks in which the

@@ -61,7 +61,8 @@ def sample(
         all records of a stratum. The number of units is rounded to the nearest, and is at least 1.
     seed
         Of the draw; secret like a key: it tells who was drawn. Same seed, same file in the same
-        order: same sample. A second call draws anew from what is left.
+        order: same sample. The draw follows from all values, too: another edition is drawn anew,
+        and a second call draws anew from what is left.
     size
         Number of units in all, at least 1 for each stratum: shared out by the sizes of strata. Or a
         mapping from each value of the stratification variable to its number.
@@ -144,7 +145,7 @@ def sample(
         of = of[group.first]
     units = np.bincount(of, minlength=len(strata.values))
     wanted = _wanted(md, strata, units, rate, size, each)
-    draw = chance(md, "sample", seed, strata.names)
+    draw = chance(md, "sample", seed, strata.names, md.table.column_names)
     taken = drawn_of_each(of, wanted, draw)
     keep = taken if group is None else taken[group.of]
     probability = (wanted / units)[strata.of[keep]]

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from diskret.anonymize.variables import chosen, numbered, profiles_of, with_followers
+from diskret.anonymize.variables import chance, chosen, numbered, profiles_of, with_followers
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io.columns import some
@@ -57,7 +57,7 @@ def swap(
         (`followers`) go with them. A record in which one of them is missing does not take part.
     seed
         Of the draws; secret like a key. Same seed, same file in the same order: same result.
-        A second call draws anew.
+        Draws follow from the values exchanged, too: another edition and a second call draw anew.
     probability
         Of a record to be exchanged, from 0 to 1; or a column with the probability of each record. A
         bit less comes out where more than half of a stratum have the same value. A record with
@@ -125,12 +125,11 @@ def swap(
     profiles = profiles_of(similar)
     _check(md, names, strata, profiles)
     allowed, outside = _allowed(md, ranges or {})
-    chance = _chance(md, probability)
+    likely = _chance(md, probability)
     risky = _risky(md, targets)
     divided = md.keys(strata).classes if strata else None
     whole = np.zeros(md.n, dtype=np.intp) if divided is None else divided.of
     levels = [_within(md, whole, one) for one in profiles] + [whole]
-    earlier = sum(step.verb == "swap" for step in md.history)
     columns: dict[str, pa.ChunkedArray] = {}
     found: dict[str, Any] = {"outside": outside} if ranges else {}
     for part_names in [names] if together else [[name] for name in names]:
@@ -142,8 +141,8 @@ def swap(
                 f"no record can exchange {some('variable', part_names)}: values are missing or "
                 "outside ranges="
             )
-        rng = np.random.default_rng([seed, earlier, *"\0".join(part_names).encode()])
-        source = partners(values, levels, chance, risky, part, rng)
+        rng = chance(md, "swap", seed, part_names)
+        source = partners(values, levels, likely, risky, part, rng)
         moved = source != np.arange(md.n)
         columns |= {name: md.table_column(name).take(pa.array(source)) for name in carried}
         found[" x ".join(part_names)] = {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from diskret.anonymize.households import Members, check_alike, members
 from diskret.anonymize.missing_codes import valued
 from diskret.anonymize.swap_records_audit import Exposure, audit, exposed
-from diskret.anonymize.variables import numbered, profiles_of, with_followers
+from diskret.anonymize.variables import chance, numbered, profiles_of, with_followers
 from diskret.anonymize.verb import Step, verb
 from diskret.errors import InputError
 from diskret.io import coded
@@ -64,7 +64,8 @@ def swap_records(
         part.
     seed
         Of the draws; secret like a key. Same seed, same records: same result, in any order of the
-        records if they have a `household` (or, without one, an `id`), else in the same order.
+        records if they have a `household` (or, without one, an `id`), else in the same order. Draws
+        follow from places, household, `id` and risk variables, too: another edition draws anew.
     rate
         Share of the households that change places, from 0 to 1; a swap counts for two. If more are
         at risk, more do. Above 0.1 much is lost.
@@ -168,9 +169,11 @@ def swap_records(
             f"all households live in one area of {levels[-1]!r}, so none can change places"
         )
     exposure = exposed(md, areas, group, chosen, k, columns, threshold)
-    earlier = sum(step.verb == "swap_records" for step in md.history)
     households = _households(md, areas, exposure, part, (profiles, strata), method, group)
-    made = exchanged(households, float(rate), np.random.default_rng([seed, earlier, 0x5EC0]))
+    told_apart = [name for name in (md.roles.household, md.roles.id) if name is not None]
+    read = list(dict.fromkeys((*told_apart, *moving, *chosen)))
+    rng = chance(md, "swap_records", seed, (), read, ordered=False)
+    made = exchanged(households, float(rate), rng)
     source = pa.array(group.first[made.partner][group.of])
     taken = {name: md.table_column(name).take(source) for name in moving}
     found = audit(md, levels, profiles, households, exposure, made, group)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
-from diskret.io.columns import once, some
+from diskret.io.columns import content, once, some
 from diskret.risk.keys import classes, grouped
 
 if TYPE_CHECKING:
@@ -95,10 +96,70 @@ def check_divide(strata: Collection[str], used: Iterable[str]) -> None:
         )
 
 
-def chance(md: Microdata, verb: str, seed: int, of: Iterable[str]) -> np.random.Generator:
-    """Random numbers of a call: of its own for each verb, each variable and each call."""
+def chance(
+    md: Microdata,
+    verb: str,
+    seed: int,
+    of: Sequence[str],
+    read: Iterable[str] | None = None,
+    *,
+    ordered: bool = True,
+) -> np.random.Generator:
+    """Random numbers of a call: of its own for each verb, variable, call and the values it reads.
+
+    A seed is a small number that others may guess, and a job keeps it when its file is corrected
+    or a year older. So draws follow from the values, too: nobody without them can draw again, and
+    two files with different values do not share draws, which would fall out of their difference.
+
+    Parameters
+    ----------
+    of
+        The variables that draws are of.
+    read
+        The variables whose values they follow from; None: the same.
+    ordered
+        Whether they follow from the order of the records as well.
+    """
     earlier = sum(step.verb == verb for step in md.history)
-    return np.random.default_rng([seed, earlier, *"\0".join((verb, *of)).encode()])
+    named = "\0".join((verb, *of)).encode()
+    columns = {name: md.table_column(name) for name in (of if read is None else read)}
+    values = pa.table({name: _plain(one) for name, one in columns.items() if _is_value(one.type)})
+    if not ordered and values.num_columns:
+        keys = [(name, "ascending") for name in values.column_names]
+        values = values.take(pc.sort_indices(values, sort_keys=keys))
+    mark = hashlib.sha256()
+    for name in values.column_names:
+        one = values.select([name])
+        fractions = pa.types.is_floating(one.schema.types[0])  # as text they would take long
+        parts = (name.encode(), one[name].to_numpy().tobytes()) if fractions else content(one)
+        for part in parts:
+            mark.update(part)
+    return np.random.default_rng([seed, earlier, *named, int(mark.hexdigest(), 16)])
+
+
+def _is_value(kind: pa.DataType) -> bool:
+    """Not lists and bytes, which may stand in a file, but no verb reads them."""
+    bytes_ = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    return not pa.types.is_nested(kind) and not any(one(kind) for one in bytes_)
+
+
+def _plain(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Values as text, fractions as float64: the same in every kind of frame."""
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
+        found = values.cast(pa.float64()).to_numpy() + 0.0  # -0 is 0
+        found[np.isnan(found)] = np.nan
+        there = found[~np.isnan(found)]
+        if not bool(((there == np.rint(there)) & (np.abs(there) < 2**53)).all()):
+            return pa.chunked_array([pa.array(found)])
+        values = pa.chunked_array([pa.array(found, from_pandas=True).cast(pa.int64())])
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.timestamp("us", values.type.tz), safe=False)
+        days = values.cast(pa.date32(), safe=False)
+        if days.cast(values.type).equals(values):
+            values = days
+    return values.cast(pa.large_string())
 
 
 def floating(values: NDArray[np.float64]) -> pa.ChunkedArray:
