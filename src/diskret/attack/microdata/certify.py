@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime, time
-from decimal import Decimal
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,15 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from diskret.attack.microdata.certificate import MicrodataCertificate, checked, refused
 from diskret.attack.microdata.check import check
-from diskret.attack.microdata.claims import Claim, KAnonymity, Missing, NoIdentifiers
+from diskret.attack.microdata.claims import Claim, Counted, KAnonymity, Missing, NoIdentifiers
 from diskret.attack.microdata.leaving import Leaving, Modelled, Numbers, numbers
 from diskret.attack.microdata.said import Open, claimed, not_claimed
 from diskret.errors import InputError, ProofError
 from diskret.io.columns import column
+from diskret.io.names import alike
 
 _EXAMPLES = 3
-#: A whole number, however it is written: leading zeros and decimals that are none.
-_WHOLE = re.compile(r"0*([0-9]+)(\.0*)?", re.ASCII)
 _NOTHING = Open()
 
 
@@ -136,6 +133,7 @@ smaller k
         found = check(file, claim)
         if len(found.failing):
             rows = ", ".join(f"{row + 1:,}" for row in found.failing[:_EXAMPLES])
+            _refuse_told(file, claim, len(found.failing), rows)
             raise ProofError(refused(file, claim, len(found.failing), rows, found.figures))
         figures[-1] |= found.figures
     said = claimed(file, asked, figures)
@@ -151,6 +149,26 @@ smaller k
         shown=_shown(file, asked, figures),
         figures={"records": file.n, "keys": list(keys), "claims": figures},
     )
+
+
+def _refuse_told(file: Leaving, claim: Counted, failing: int, rows: str) -> None:
+    """Say which columns tell missing keys, where a claim fails for that alone."""
+    keys = file.keys_of(claim) if isinstance(claim, KAnonymity) else file.keys
+    told = {key: by for key in keys if (by := file.told(key).by)}
+    if not told or len(check(_as_shown(file), claim).failing):
+        return
+    names = dict.fromkeys(name for by in told.values() for name in by)
+    raise ProofError(
+        f"file {file.name!r}: {failing:,} of {file.n:,} records, e.g. rows {rows}, keep to what is "
+        f"claimed only as long as missing values of {', '.join(map(repr, told))} are unknown, and "
+        f"{', '.join(map(repr, names))} tells them to any reader; leave it out, suppress more, or "
+        "name it in followers= of the key, with which it is then suppressed"
+    )
+
+
+def _as_shown(file: Leaving) -> Leaving:
+    """The same file to a reader who fills in nothing."""
+    return replace(file, filled=False, _combined={}, _told={})
 
 
 def claims_shown(shown: Mapping[str, Any]) -> tuple[KAnonymity, ...]:
@@ -258,7 +276,7 @@ def _copied(given: tuple[Numbers, pa.Array], leaving: tuple[Numbers, pa.Array]) 
     left = others.to_pylist()
     for found, each, times in ((there, values.to_pylist(), often), (here, left, shown)):
         for one, n in zip(each, times.tolist(), strict=True):
-            found[_text(one)] += n
+            found[alike(one)] += n
     if not here <= there:
         return False
     return 2 * len(others) > len(values) or any(map(_is_name, left))
@@ -266,17 +284,6 @@ def _copied(given: tuple[Numbers, pa.Array], leaving: tuple[Numbers, pa.Array]) 
 
 def _often(number: Numbers, values: pa.Array) -> Numbers:
     return np.bincount(number + 1, minlength=len(values) + 1)[1:]
-
-
-def _text(value: Any) -> str:
-    """A value as text, the same in any type and way of writing: a whole number, a day, a name."""
-    if isinstance(value, datetime) and value.time() == time():
-        value = value.date()
-    elif isinstance(value, float | Decimal) and value % 1 == 0:
-        value = int(value)
-    text = str(value).strip().casefold()
-    whole = _WHOLE.fullmatch(text)
-    return whole[1] if whole else text
 
 
 def _is_name(value: Any) -> bool:

@@ -89,9 +89,15 @@ def _keys(file: Leaving) -> tuple[str, ...]:
     return file.keys
 
 
-def _alike(file: Leaving, keys: tuple[str, ...], missing: Missing, gaps: bool = True) -> Numbers:
+def _alike(
+    file: Leaving,
+    keys: tuple[str, ...],
+    missing: Missing,
+    gaps: bool = True,
+    as_shown: bool = False,
+) -> Numbers:
     """How many records agree with each record, itself included; see `agreeing` for `gaps`."""
-    seen = file.combined(keys, missing)
+    seen = file.combined(keys, missing, as_shown=as_shown)
     (count,) = agreeing(seen.keys, seen.keys, [seen.count.astype(float)], gaps)
     return np.rint(count).astype(np.int64)[seen.of]
 
@@ -104,8 +110,9 @@ def _k_anonymity(file: Leaving, claim: KAnonymity) -> CheckedClaim:
     least, shown, same = (np.full(file.n, file.n) for _ in range(3))
     for chosen in choices(keys, size):
         least = np.minimum(least, _alike(file, chosen, claim.missing))
-        shown = np.minimum(shown, _alike(file, chosen, claim.missing, gaps=False))
-        same = np.minimum(same, _alike(file, chosen, "category"))
+        visible = _alike(file, chosen, claim.missing, gaps=False, as_shown=True)
+        shown = np.minimum(shown, visible)
+        same = np.minimum(same, _alike(file, chosen, "category", as_shown=True))
     return CheckedClaim(
         np.flatnonzero(least < claim.k),
         {

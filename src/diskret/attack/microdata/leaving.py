@@ -15,10 +15,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.attack.microdata.claims import AboutValues, KAnonymity, Missing
+from diskret.attack.microdata.told_gaps import Told, told
 from diskret.errors import InputError
 from diskret.io.categories import ascending
 from diskret.io.kinds import is_text
-from diskret.io.names import canonical
+from diskret.io.names import alike
 from diskret.io.record_errors import RecordError
 
 _LARGEST = 2**62
@@ -245,8 +246,11 @@ class Leaving:
     means_missing: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     #: what a missing key stands for → the risk by a log-linear model
     models: Mapping[Missing, Modelled] = field(default_factory=dict[Missing, "Modelled"])
+    #: whether missing values of keys are filled in where another column of the file tells them
+    filled: bool = True
     _numbered: dict[str, tuple[Numbers, pa.Array]] = field(default_factory=dict, repr=False)
     _combined: dict[Any, Combinations] = field(default_factory=dict, repr=False)
+    _told: dict[str, Told] = field(default_factory=dict, repr=False)
 
     @property
     def n(self) -> int:
@@ -265,6 +269,16 @@ class Leaving:
             self._numbered[name] = numbers(self.table.column(name))
         return self._numbered[name]
 
+    def told(self, key: str) -> Told:
+        """A key without the gaps that another column of the file tells."""
+        if key not in self._told:
+            number = self.numbers(key)[0]
+            names = self.table.column_names
+            gaps = self.filled and bool((number == -1).any())
+            others = {n: self.numbers(n)[0] for n in names if n != key} if gaps else {}
+            self._told[key] = told(number, others, len(names) ** 2)
+        return self._told[key]
+
     def keys_of(self, claim: KAnonymity) -> tuple[str, ...]:
         """The keys that a claim is about: those that it names, else all of the file."""
         return claim.keys or self.keys
@@ -274,12 +288,22 @@ class Leaving:
         return claim.sensitive or self.sensitive
 
     def combined(
-        self, keys: Sequence[str], missing: Missing, known: Sequence[str] = ()
+        self,
+        keys: Sequence[str],
+        missing: Missing,
+        known: Sequence[str] = (),
+        *,
+        as_shown: bool = False,
     ) -> Combinations:
-        """The combinations of keys, and of variables whose missing values are values, too."""
-        wanted = (tuple(keys), missing, tuple(known))
+        """The combinations of keys, and of variables whose missing values are values, too.
+
+        Missing values that another column tells are none, but for what the file shows as it is.
+        """
+        wanted = (tuple(keys), missing, tuple(known), as_shown)
         if wanted not in self._combined:
-            columns = [self.numbers(name)[0] for name in keys]
+            # a gap that agrees with nothing stays one: filled in, it would agree with more
+            plain = as_shown or missing == "conservative"
+            columns = [self.numbers(key)[0] if plain else self.told(key).numbers for key in keys]
             columns += [self.numbers(name)[0] + 1 for name in known]
             self._combined[wanted] = combinations(columns, missing)
         return self._combined[wanted]
@@ -305,11 +329,12 @@ class Leaving:
     def told_apart(self, name: str) -> Numbers:
         """The values of a column as numbers from 0 on in no order, missing ones first.
 
-        What reads alike is one value: a blank behind it, or another case, makes nobody diverse.
+        What reads alike is one value: a blank behind it, another case or 1.0 for 1 makes nobody
+        diverse.
         """
         number, values = self.numbers(name)
         if is_text(values.type):
-            read = [canonical(value) for value in values.to_pylist()]
+            read = [alike(value) for value in values.to_pylist()]
             place = {text: at for at, text in enumerate(dict.fromkeys(read)) if text}
             number = np.array([*(place.get(text, -1) for text in read), -1])[number]
         return number - min(int(number.min(initial=0)), 0)
