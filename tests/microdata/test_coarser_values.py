@@ -278,7 +278,7 @@ def test_periods_of_dates_times_and_text():
         (["2024-01-01"], "week", None, "period= must be"),
         (["2024-01-01"], "age", None, "give it as at="),
         (["2024-01-01"], "month", "2024-01-01", "for period='age' only"),
-        (["2024-01-01"], "age", "2023-12-31", "1 dates in 'x' lie after"),
+        (["2024-01-01"], "age", "2023-12-31", "1 date in 'x' lies after"),
     ],
 )
 def test_dates_that_cannot_be_shortened(values, period, at, message):

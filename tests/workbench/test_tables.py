@@ -30,7 +30,7 @@ def unsafe_by_hand(given, p, n):
     return len(given) < n or sum(given[2:]) * 100 < p * given[0]
 
 
-@pytest.mark.parametrize(("p", "n"), [(10, 3), (40, 2), (0.5, 25), (99, 60)])
+@pytest.mark.parametrize(("p", "n"), [(10, 3), (40, 2), (1, 25), (99, 60)])
 def test_the_number_of_unsafe_cells_is_that_of_the_records(bench, p, n):
     own, page = bench
     rules = {"p_percent": {"p": p}, "minimum_frequency": {"n": n}}
