@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from diskret.anonymize.missing_codes import as_values
 from diskret.errors import InputError
 from diskret.io.columns import content, once, some
 from diskret.risk.keys import classes, grouped
@@ -122,7 +123,7 @@ def chance(
     """
     earlier = sum(step.verb == verb for step in md.history)
     named = "\0".join((verb, *of)).encode()
-    columns = {name: md.table_column(name) for name in (of if read is None else read)}
+    columns = {name: as_values(md, name) for name in (of if read is None else read)}
     values = pa.table({name: _plain(one) for name, one in columns.items() if _is_value(one.type)})
     if not ordered and values.num_columns:
         keys = [(name, "ascending") for name in values.column_names]
