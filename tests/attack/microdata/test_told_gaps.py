@@ -19,7 +19,7 @@ K3 = dk.claims.KAnonymity(3)
 
 
 def persons() -> pd.DataFrame:
-    """60 persons of three towns of each sex; in one town one woman is the only one."""
+    """56 persons of three towns and both sexes; in one town one woman is the only one."""
     cells = [*product(["A", "B", "C"], ["f", "m"])]
     rows = [cell for cell in cells for _ in range(1 if cell == ("C", "f") else 11)]
     frame = pd.DataFrame(rows, columns=["town", "sex"])
@@ -81,6 +81,17 @@ def test_every_claim_counts_what_readers_fill_in(claim: object) -> None:
     assert len(check(file, claim).failing)
     naive = Leaving("f", table, ("town", "sex"), ("ill",), filled=False)
     assert not len(check(naive, claim).failing)  # without what the names tell, it seems to hold
+
+
+def test_what_readers_fill_in_makes_up_no_numbers() -> None:
+    frame = pd.DataFrame({"town": ["A", "A", None] + ["B"] * 30 + ["C"] * 30})
+    frame["name"] = ["a"] * 3 + ["b"] * 30 + ["c"] * 30
+    claim = dk.claims.KAnonymity(3, missing="category")
+    file = Leaving("f", to_arrow(frame)[0], ("town",))
+    assert file.told("town").by == ("name",)  # who fills in sees three of A, but two are shown
+    assert check(file, claim).failing.tolist() == [0, 1, 2]
+    with pytest.raises(ProofError, match="agree in town with fewer than 3"):
+        dk.Microdata(frame, keys=["town"]).release(claim, attributes=["name"], keys=KEYS)
 
 
 def test_a_household_tells_where_its_members_live() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,9 +152,8 @@ smaller k
 
 def _refuse_told(file: Leaving, claim: Counted, failing: int, rows: str) -> None:
     """Say which columns tell missing keys, where a claim fails for that alone."""
-    keys = file.keys_of(claim) if isinstance(claim, KAnonymity) else file.keys
-    told = {key: by for key in keys if (by := file.told(key).by)}
-    if not told or len(check(_as_shown(file), claim).failing):
+    told = file.told_keys(claim)
+    if not told or len(check(file.as_shown(), claim).failing):
         return
     names = dict.fromkeys(name for by in told.values() for name in by)
     raise ProofError(
@@ -164,11 +162,6 @@ def _refuse_told(file: Leaving, claim: Counted, failing: int, rows: str) -> None
         f"{', '.join(map(repr, names))} tells them to any reader; leave it out, suppress more, or "
         "name it in followers= of the key, with which it is then suppressed"
     )
-
-
-def _as_shown(file: Leaving) -> Leaving:
-    """The same file to a reader who fills in nothing."""
-    return replace(file, filled=False, _combined={}, _told={})
 
 
 def claims_shown(shown: Mapping[str, Any]) -> tuple[KAnonymity, ...]:

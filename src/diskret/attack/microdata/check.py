@@ -71,13 +71,21 @@ class CheckedClaim:
 
 
 def check(file: Leaving, claim: Counted) -> CheckedClaim:
-    """Count again what a claim says, on the values as they leave."""
+    """Count again what a claim says, on the values as they leave.
+
+    It has to hold both to readers who fill in what other columns tell and to those who do not:
+    where missing values are a category, filled in ones may make up the numbers of a class.
+    """
     counted = _CHECKS.get(type(claim))
     if counted is None:
         raise InputError(
             f"{claim!r} is no claim about records that stand for somebody; claim it alone"
         )
-    return counted(file, claim)
+    found = counted(file, claim)
+    if len(found.failing) or not file.told_keys(claim):
+        return found
+    shown = counted(file.as_shown(), claim)
+    return shown if len(shown.failing) else found
 
 
 # ── who agrees ───────────────────────────────────────────────────────────────────────

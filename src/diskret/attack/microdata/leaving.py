@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from diskret.attack.microdata.claims import AboutValues, KAnonymity, Missing
+from diskret.attack.microdata.claims import AboutValues, Counted, KAnonymity, Missing
 from diskret.attack.microdata.told_gaps import Told, told
 from diskret.errors import InputError
 from diskret.io.categories import ascending
@@ -278,6 +278,15 @@ class Leaving:
             others = {n: self.numbers(n)[0] for n in names if n != key} if gaps else {}
             self._told[key] = told(number, others, len(names) ** 2)
         return self._told[key]
+
+    def told_keys(self, claim: Counted) -> dict[str, tuple[str, ...]]:
+        """The keys of a claim of which gaps are told, and the columns that tell them."""
+        keys = self.keys_of(claim) if isinstance(claim, KAnonymity) else self.keys
+        return {key: by for key in keys if (by := self.told(key).by)}
+
+    def as_shown(self) -> Leaving:
+        """The same file to a reader who fills in nothing."""
+        return replace(self, filled=False, _combined={}, _told={})
 
     def keys_of(self, claim: KAnonymity) -> tuple[str, ...]:
         """The keys that a claim is about: those that it names, else all of the file."""
