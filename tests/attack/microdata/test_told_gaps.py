@@ -68,6 +68,21 @@ def test_a_name_beside_a_code_gives_back_what_was_suppressed() -> None:
     assert md.release(K3, keys=KEYS).certificate.shown["k"] == 3
 
 
+def test_a_name_whose_code_is_nowhere_shown_tells_a_place_of_its_own() -> None:
+    frame = persons()
+    frame.loc[frame.town == "C", "town"] = None  # all of a rare town, as suppression does
+    keys = ["town", "sex"]
+    assert (
+        fewest(frame, keys) >= 3
+        and fewest(frame.rename(columns={"name": "of"}), ["of", "sex"]) == 1
+    )
+    with pytest.raises(ProofError, match="missing values of 'town' are unknown, and 'name' tells"):
+        dk.Microdata(frame, keys=keys).release(K3, attributes=["name"], keys=KEYS)
+    # a household none of whose members shows a town may live in any
+    file = Leaving("f", to_arrow(frame.assign(name=np.arange(56) // 2))[0], ("town", "sex"))
+    assert (file.told("town").numbers[44:] == -1).all()
+
+
 def test_a_name_that_follows_its_code_may_leave() -> None:
     md = hidden(persons(), followers={"town": ["name"]})
     released = md.release(K3, columns=["town", "sex", "name"], keys=KEYS)

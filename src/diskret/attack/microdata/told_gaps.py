@@ -32,7 +32,8 @@ def told(key: Numbers, others: Mapping[str, Numbers], pairs: int) -> Told:
     """Fill in the missing values of a key that single other columns tell.
 
     A column tells a key if each of its values goes with one value of the key wherever both are
-    shown, and no chance explains it.
+    shown, and no chance explains it. If each value of the key goes with one of the column, too, as
+    codes and their names do, other values of the column tell a value of the key that is not shown.
 
     Parameters
     ----------
@@ -85,4 +86,11 @@ def _meanings(
     here = np.bincount(other[both])
     sizes, number = np.unique(here[here > 0], return_counts=True)
     chance = np.array([np.logaddexp.reduce(size * share) for size in sizes]) @ number
-    return means if chance <= least else None
+    if chance > least:
+        return None
+    shown = means[means >= 0]
+    if len(np.unique(shown)) == len(shown):
+        # a name that no shown code goes with stands for a code that is none of these
+        hidden = np.flatnonzero(means < 0)
+        means[hidden] = int(key.max()) + 1 + np.arange(len(hidden))
+    return means
