@@ -360,8 +360,8 @@ class Closing:
             self.pending.append((self.pool.submit(self._repaired, own, x, tidy), own.work))
 
     def _repair_if_idle(self, x: NDArray[np.float64]) -> None:
-        """The same where another core would have nothing to do."""
-        idle = all(future.done() for future, _ in self.pending)
+        """The same where another core would have nothing to do, and there is time to end it."""
+        idle = all(future.done() for future, _ in self.pending) and not self._ends(_LAST)
         if idle and self.best.safe and not self.problem.work.counted:
             self._settle()
             self._repair_meanwhile(x)
