@@ -172,7 +172,9 @@ def _meanings(place: Numbers, key: Numbers, doubt: float) -> Numbers | None:
     doubt: see `_doubt`.
     """
     shown = key >= 0
-    number, most, value, share = _counted(place[shown], key[shown], int(place.max(initial=-1)) + 1)
+    if not shown.any():
+        return None
+    number, most, value, share = _counted(place[shown], key[shown], int(place.max()) + 1)
     some = number > 1
     if not some.any():
         return None
@@ -205,10 +207,10 @@ def _counted(
 
     And how often each value is shown in groups of several records, ``(v,)``.
     """
-    width = int(key.max(initial=0)) + 1
+    width = int(key.max()) + 1
     cell, count = np.unique(place * width + key, return_counts=True)
     of, value = np.divmod(cell, width)
-    last = np.lexsort((count, of))[np.append(np.diff(of) > 0, [True] * (len(of) > 0))]
+    last = np.lexsort((count, of))[np.append(np.diff(of) > 0, True)]
     found = np.zeros((3, groups), dtype=np.int64)
     found[0] = np.bincount(of, weights=count, minlength=groups)
     found[1:, of[last]] = count[last], value[last]
