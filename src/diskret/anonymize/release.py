@@ -183,7 +183,7 @@ def _certified(
             numbered=md.original.roles.columns("id"),
             orders=md.roles.orders,
             means_missing=codes_there(md, records),
-            models=models(records, names, about.weight, claims),
+            fit=lambda keys: models(keys, names, about.weight, claims),
             together=md.drawn is not None and md.drawn.together is not None,
             left=left,
         )

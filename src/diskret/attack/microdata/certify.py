@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def certify(
     numbered: Sequence[str] = (),
     orders: Mapping[str, Sequence[Any]] | None = None,
     means_missing: Mapping[str, Sequence[str]] | None = None,
-    models: Mapping[Missing, Modelled] | None = None,
+    fit: Callable[[pa.Table], Mapping[Missing, Modelled]] | None = None,
     together: bool = False,
     left: Open = _NOTHING,
 ) -> MicrodataCertificate:
@@ -75,8 +75,8 @@ def certify(
         Column → its values from the lowest to the highest, where that was declared.
     means_missing
         Column → codes in it that mean missing, as text: they have no place in an order.
-    models
-        What a missing key stands for → the risk by a log-linear model: `RiskBelow` and
+    fit
+        Keys → what a missing one stands for → the risk by a log-linear model: `RiskBelow` and
         `ExpectedBelow` rest on the larger of this and their own estimate by weights, which is too
         low where keys depend on each other and few persons are in the file.
     together
@@ -118,7 +118,7 @@ smaller k
         None if household is None else _households(household, table.num_rows),
         orders=orders or {},
         means_missing=means_missing or {},
-        models=models or {},
+        fit=fit,
         together=together,
     )
     for key in keys:

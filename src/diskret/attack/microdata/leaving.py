@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -244,13 +244,14 @@ class Leaving:
     orders: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
     #: column → codes in it that mean missing, as text
     means_missing: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    #: what a missing key stands for → the risk by a log-linear model
-    models: Mapping[Missing, Modelled] = field(default_factory=dict[Missing, "Modelled"])
+    #: keys → what a missing one stands for → the risk by a log-linear model
+    fit: Callable[[pa.Table], Mapping[Missing, Modelled]] | None = None
     #: whether missing values of keys are filled in where other columns of the file tell them
     filled: bool = True
     _numbered: dict[str, tuple[Numbers, pa.Array]] = field(default_factory=dict, repr=False)
     _combined: dict[Any, Combinations] = field(default_factory=dict, repr=False)
     _told: dict[str, Told] = field(default_factory=dict, repr=False)
+    _models: list[Mapping[Missing, Modelled]] = field(default_factory=list, repr=False)
 
     @property
     def n(self) -> int:
@@ -283,9 +284,22 @@ class Leaving:
         keys = self.keys_of(claim) if isinstance(claim, KAnonymity) else self.keys
         return {key: by for key in keys if (by := self.told(key).by)}
 
+    def model(self, missing: Missing) -> Modelled | None:
+        """The risk by a log-linear model of the keys, gaps that are told filled in; None: none."""
+        if self.fit is None:
+            return None
+        if not self._models:
+            columns = {key: self.table.column(key) for key in self.keys}
+            for key in self.keys:
+                found = self.told(key)
+                if found.by:
+                    columns[key] = pa.array(found.numbers, mask=found.numbers < 0)
+            self._models.append(self.fit(pa.table(columns)))
+        return self._models[0].get(missing)
+
     def as_shown(self) -> Leaving:
         """The same file to a reader who fills in nothing."""
-        return replace(self, filled=False, _combined={}, _told={})
+        return replace(self, filled=False, _combined={}, _told={}, _models=[])
 
     def keys_of(self, claim: KAnonymity) -> tuple[str, ...]:
         """The keys that a claim is about: those that it names, else all of the file."""
