@@ -60,8 +60,8 @@ class Tabulator:
     Raises
     ------
     InputError
-        Two data sets of one name, or of the same records; or cells are to be hidden, and there is
-        no ledger.
+        Two data sets of one name, of the same records, or of one vintage; or cells are to be
+        hidden, and there is no ledger.
 
     Examples
     --------
@@ -104,6 +104,12 @@ class Tabulator:
         for one, other in combinations(given, 2):
             if same_records(one.records, other.records):
                 raise _of_one(one, other)
+            how, its = one.suppression, other.suppression
+            if how is not None and its is not None and how.vintage == its.vintage:
+                raise InputError(
+                    f"{one.name!r} and {other.name!r} have both vintage={how.vintage!r}, by which "
+                    "the ledger would take them for the same records: give each another one"
+                )
         self.memory = Memory(memory)
         self.allowance = Allowance(None if journal is None else journal.turn)
         self._journal = journal
@@ -304,7 +310,7 @@ class Tabulator:
             self.memory.keep(family, shown)
             return shown
 
-    def _true(self, family: Family, data: DataSet, until: Until) -> Table:
+    def _true(self, family: Family, data: DataSet, until: Until) -> list[Table]:
         records = self._sources[data.name]
         return self._engines[data.name].ask(
             lambda engine: tabulated(family, data, records, engine), until

@@ -155,11 +155,11 @@ def _refuse_told(file: Leaving, claim: Counted, failing: int, rows: str) -> None
     told = file.told_keys(claim)
     if not told or len(check(file.as_shown(), claim).failing):
         return
-    names = dict.fromkeys(name for by in told.values() for name in by)
+    names = dict.fromkeys(" + ".join(map(repr, by)) for one in told.values() for by in one)
     raise ProofError(
         f"file {file.name!r}: {failing:,} of {file.n:,} records, e.g. rows {rows}, keep to what is "
         f"claimed only as long as missing values of {', '.join(map(repr, told))} are unknown, and "
-        f"{', '.join(map(repr, names))} tells them to any reader; leave it out, suppress more, or "
+        f"{', '.join(names)} tells them to any reader; leave it out, suppress more, or "
         "name it in followers= of the key, with which it is then suppressed"
     )
 
