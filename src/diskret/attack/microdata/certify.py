@@ -152,7 +152,7 @@ smaller k
 
 def _refuse_told(file: Leaving, claim: Counted, failing: int, rows: str) -> None:
     """Say which columns tell missing keys, where a claim fails for that alone."""
-    told = file.told_keys(claim)
+    told = file.told_gaps(claim)
     if not told or len(check(file.as_shown(), claim).failing):
         return
     names = dict.fromkeys(" + ".join(map(repr, by)) for one in told.values() for by in one)
