@@ -98,6 +98,17 @@ def test_every_claim_counts_what_readers_fill_in(claim: object) -> None:
     assert not len(check(naive, claim).failing)  # without what the names tell, it seems to hold
 
 
+def test_the_order_of_the_original_file_tells_where_a_record_belongs() -> None:
+    by_town = persons().iloc[[*range(44), *range(45, 51), 44, *range(51, 56)]]
+    md = hidden(by_town)
+    before, after = md.frame.town.ffill(), md.frame.town.bfill()
+    known = md.frame.assign(town=before.where(before == after))
+    assert fewest(known, ["town", "sex"]) < 3 <= fewest(md.frame, ["town", "sex"])
+    with pytest.raises(ProofError, match="the order of the records tells them"):
+        md.release(K3, shuffle=False, keys=KEYS)
+    assert md.release(K3, keys=KEYS).certificate
+
+
 @pytest.mark.parametrize("claim", [dk.claims.LDiversity(2), dk.claims.TCloseness(0.7)])
 def test_a_sensitive_value_that_is_told_makes_nobody_diverse(claim: object) -> None:
     frame = persons().query("town != 'C'")

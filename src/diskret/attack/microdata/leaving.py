@@ -274,9 +274,11 @@ class Leaving:
         """A column without the gaps that other columns of the file tell."""
         if key not in self._told:
             keys = next((some for some in (self.keys, self.sensitive) if key in some), (key,))
-            gaps = self.filled and any((self.numbers(one)[0] == -1).any() for one in keys)
-            names = self.table.column_names if gaps else keys
-            self._told.update(told({name: self.numbers(name)[0] for name in names}, keys))
+            if self.filled and any((self.numbers(one)[0] == -1).any() for one in keys):
+                names = self.table.column_names
+                self._told.update(told({name: self.numbers(name)[0] for name in names}, keys))
+            else:
+                self._told.update({one: Told(self.numbers(one)[0], ()) for one in keys})
         return self._told[key]
 
     def told_gaps(self, claim: Counted) -> dict[str, tuple[tuple[str, ...], ...]]:
