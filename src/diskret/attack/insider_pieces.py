@@ -112,7 +112,7 @@ def settle_pieces(
         attacked.append(piece)
     if insiders.coalition and not (outsider_first and any(map(len, found))):
         for done, piece in enumerate(attacked):
-            progress("attack", done, len(attacked))
+            progress("attack", done, len(pieces))
             found.append(piece.withstand_contributors())
     new = [move for piece in attacked for move in piece.new_moves()]
     asked = set[tuple[int, int]]().union(*(piece.asked for piece in attacked))

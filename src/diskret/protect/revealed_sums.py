@@ -223,18 +223,20 @@ def found_once(
     """
     # other methods know tables only
     known = method not in (hypercube, network) and not (judge is None and parts is None)
-    named, begun = "", False
+    named = ""
+    begun: Pattern | None = None
     if known:
         quick = untidied(replace(problem, deadline=problem.deadline.share(_FIRST), work=Work()))
         problem, _, _, named = _asking(problem, public(quick.suppressed), judge, parts)
         # others take cells that are free of charge at first for ones that cost nothing
-        begun = method is modular or (method is auto and left_to_modular(problem))
+        if method is modular or (method is auto and left_to_modular(problem)):
+            begun = quick
     asked_again = _AGAIN if method is optimal and known and judge is None else 0
     while True:
         with _parts_named(named):
             share = problem.deadline.share(_SEARCH_TIED if problem.tied else _SEARCH)
-            search = replace(_beginning(problem, quick) if begun else problem, deadline=share)
-            pattern = checked_pattern(problem, method(search))
+            search = problem if begun is None else _beginning(problem, begun)
+            pattern = checked_pattern(problem, method(replace(search, deadline=share)))
         if not asked_again:
             return problem, pattern
         # a cheapest pattern that has to grow is none: it is looked for anew
