@@ -370,9 +370,9 @@ def test_what_is_not_known_is_for_a_person():
     ("places", "unit", "classes"),
     [
         ([*range(10, 190)], None, {(k, k + 1) for k in range(10, 189)}),  # each value but ends
-        ([50, 60, 68, 77], None, {(60, 68)}),  # 9 records; 11 and 10 are enough
-        ([50, 60, 68, 77], "own", {(50, 60), (60, 68), (68, 77)}),  # of two records each
-        ([50, 69, 89], "own", set()),  # 10 and 11 units
+        ([50, 61, 70, 80], None, {(61, 70)}),  # 9 records; 11 and 10 are enough
+        ([50, 61, 70, 80], "own", {(50, 61), (61, 70), (70, 80)}),  # of two records each
+        ([50, 70, 91], "own", set()),  # 10 and 11 units
         ([50.3, 50.6], None, {(50.3, 50.6)}),  # both between two values, and tell them
     ],
 )
@@ -440,6 +440,9 @@ def test_classes_from_the_smallest_to_the_largest_show_both():
         ([0] * 10 + [7.5] * 10, [0, 5, 7.5], set()),  # ends that ten units have
         ([3, 4, None] * 20 + [9], [3, 8, 9], {"max"}),
         ([None] * 20, 4, set()),
+        (range(7, 100), [0, 7, 50, 120], {"min"}),  # an empty class is put before it
+        (range(7, 100), [0, 7.0000001, 50, 120], {"min"}),
+        ([*range(7, 90), *[99] * 12], [0, 50, 99, 120], set()),
     ],
 )
 def test_an_end_of_classes_that_is_the_value_of_a_unit_is_one(ages, bins, told):
@@ -447,11 +450,19 @@ def test_an_end_of_classes_that_is_the_value_of_a_unit_is_one(ages, bins, told):
     assert found(checked).get("extremes", set()) == {("All", one) for one in told}
 
 
+def test_an_end_of_classes_may_be_the_smallest_value_of_a_group():
+    frame = pd.DataFrame({"town": ["A"] * 40 + ["B"] * 40, "pay": np.arange(80.0) + 0.25})
+    rules = Profile(verdicts={"zero": "pass"})
+    assert histogram(frame, "pay", [0, 20, 40, 60, 90], "town", profile=rules).verdict == "pass"
+    ends = histogram(frame, "pay", [0, 20, 40.25, 60, 90], "town", profile=rules)
+    assert found(ends) == {"extremes": {("B", "min")}}
+
+
 def test_whiskers_and_boxes_make_classes():
     frame = pd.DataFrame({"pay": np.arange(201.0) ** 1.5})
     assert boxplot(frame, "pay", whis=(5, 95), showfliers=False).verdict == "pass"
     near = boxplot(frame, "pay", whis=(24.5, 95), showfliers=False)  # places 49 and 50
-    assert found(near) == {"threshold": {("All", "24.5 % – 25 %")}}
+    assert found(near) == {"threshold": {("All", "whislo – q1")}}
 
 
 @pytest.mark.parametrize("whis", [1.5, 0.5, (5, 95)])

@@ -29,6 +29,12 @@ class Statistic:
         """The same, showing another number."""
         return replace(self, value=value)
 
+    def shown(self, cells: Cells) -> NDArray[np.float64]:
+        """The number that is shown of each cell, NaN where there is none."""
+        if self.value is None:
+            raise ValueError(f"{self.kind} show no value of a record")
+        return self.value(cells)
+
 
 _COUNT = Statistic("frequencies", ("threshold", "zero", "group"))
 _SUM = ("threshold", "dominance", "p_percent", "negative", "missing")
@@ -152,9 +158,7 @@ class _Case:
     @property
     def shown(self) -> NDArray[np.float64]:
         """The number that is shown of each cell, NaN where there is none."""
-        if self.statistic.value is None:
-            raise ValueError(f"{self.statistic.kind} show no value of a record")
-        return self.statistic.value(self.cells)
+        return self.statistic.shown(self.cells)
 
 
 Marked = Iterator[tuple[NDArray[np.bool_], dict[str, object]]]

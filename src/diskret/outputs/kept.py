@@ -111,6 +111,8 @@ def kept_of(result: Submitted) -> Kept:
         arrays[f"sets {at}"] = told.sets
         if told.values is not None:
             arrays[f"values {at}"] = told.values
+        if told.way is not None:
+            arrays[f"way {at}"] = told.way
     for at, content in enumerate(result.files.values()):
         arrays[f"file {at}"] = np.frombuffer(content, np.uint8)
     said = {
@@ -142,7 +144,10 @@ def submitted_of(kept: Kept, name: str) -> Submitted:
             if values is not None and values.shape != records.shape:
                 raise ValueError(f"values {at} are of other records")
             labels = tuple(tuple(map(str, one)) for one in names)
-            told.append(Told(sets.astype(np.int32), labels, None, values, str(variable)))
+            way = arrays.get(f"way {at}")
+            if way is not None and way.shape != (len(labels),):
+                raise ValueError(f"way {at} is of other sets")
+            told.append(Told(sets.astype(np.int32), labels, None, values, str(variable), way))
         files = {one: arrays[f"file {at}"].tobytes() for at, one in enumerate(said["files"])}
         findings, together = _findings(said["findings"]), _findings(said["together"])
     except (InputError, ValueError, KeyError, TypeError, zlib.error) as error:

@@ -114,19 +114,21 @@ def alone(asked: Any, content: int, out: int, said: int) -> None:
     script = os.pread(4, size, 8)
     os.lseek(4, 8 + size, os.SEEK_SET)
     if asked.classes:
-        in_r(script, asked.classes)
+        in_r(script, asked.classes, asked.environment)
     with open(4, "rb") as records:
         carried_out(script.decode(), records.read(), 3)
 
 
-def in_r(script: bytes, classes: str) -> None:
+def in_r(script: bytes, classes: str, environment: dict[str, str]) -> None:
     """Become R, which reads the records where they begin, and whose output is the result."""
     with open("script.R", "wb") as file:
         file.write(script)
     os.dup2(4, 0)
     os.dup2(3, 1)
     os.closerange(3, 5)
-    os.execvp("Rscript", ["Rscript", "--vanilla", R, "script.R", classes])  # noqa: S606, S607
+    program = f"{environment['R_HOME']}/bin/exec{environment['R_ARCH']}/R"
+    line = ["R", "--no-echo", "--no-restore", "--vanilla", f"--file={R}", "--args", "script.R"]
+    os.execve(program, [*line, classes], {**os.environ, **environment})  # noqa: S606
 
 
 def _held(result: int) -> None:

@@ -28,7 +28,7 @@ from typing import Annotated, Any
 
 from diskret.errors import InputError
 from diskret.parameters import Declared, Whole
-from diskret.remote import probe
+from diskret.remote import probe, program_of_r
 from diskret.remote.system_calls import refusing
 
 #: The program that runs in it, and the one that tries whether it holds.
@@ -192,6 +192,7 @@ class Sandbox:
             "scratch": self._limits.scratch * _MEGABYTE,
             "bounds": self._limits.bounds,
             "classes": classes,
+            "environment": program_of_r.environment() if classes else {},
         }
         try:
             socket.send_fds(self._socket, [json.dumps(asked).encode()], [content, out, err])
