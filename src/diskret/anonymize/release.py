@@ -20,6 +20,7 @@ from diskret.anonymize.leaving_records import (
     chosen_columns,
     drawn_order,
     leaving,
+    refuse_followers,
     refuse_telling,
     with_new_numbers,
 )
@@ -79,7 +80,8 @@ def release(
         [`checklist`][diskret.anonymize.checklist.checklist].
     columns
         Variables to release, in this order; None: all keys, numeric and sensitive variables and
-        strata, in the order of the file. A follower leaves only if it is named.
+        strata, in the order of the file. A follower leaves only if it is named, and not with
+        values that a step has taken from its key.
     attributes
         Columns without a role that are released on purpose.
     weight
@@ -103,7 +105,7 @@ def release(
     ------
     InputError
         Nothing is claimed; a column is missing, or must not or cannot be released, or tells who
-        lives together.
+        lives together, or what a key was that it follows.
     ProofError
         A claim does not hold; says how many records fail it, and what to do.
 
@@ -131,6 +133,7 @@ def release(
         }
         return release_safe(md, asked, name, secret, [one for one, used in options.items() if used])
     chosen = chosen_columns(md, columns, tuple(attributes), weight)
+    refuse_followers(md, chosen)
     claims = _claims(md, asked, level, chosen)
     together = () if household else telling(md, chosen)
     refuse_telling(md, together, allowed)
@@ -183,7 +186,7 @@ def _certified(
             numbered=md.original.roles.columns("id"),
             orders=md.roles.orders,
             means_missing=codes_there(md, records),
-            models=models(records, names, about.weight, claims),
+            fit=lambda keys: models(keys, names, about.weight, claims),
             together=md.drawn is not None and md.drawn.together is not None,
             left=left,
         )

@@ -75,6 +75,13 @@ def protect_edition(
     )
 
 
+def revised(edition: EditionJob | None, names: Sequence[str]) -> set[str]:
+    """The vintages that tables of an edition are a revision of."""
+    if edition is None or not edition.revision:
+        return set()
+    return {table.vintage for table in last_delivery(edition.previous, names).values()}
+
+
 def check_edition(edition: EditionJob, tables: Sequence[JobTable]) -> dict[str, Published]:
     """The tables of the last delivery by name, if they can be compared with these.
 

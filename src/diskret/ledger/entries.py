@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -89,14 +89,14 @@ def changed_alike(
 
 
 def measured_otherwise(
-    entries: Sequence[Entry], results: Sequence[Protected]
+    entries: Sequence[Entry], tables: Sequence[Published], revised: Collection[str] = ()
 ) -> list[tuple[Entry, int]]:
-    """Earlier tables with cells of new ones in other measures, or that say no period.
+    """Earlier tables with cells of new ones in other measures, or of other periods.
 
-    Of each measure and period the largest.
+    Of each measure and period the largest; none of periods that new tables are a revision of.
     """
     found: dict[tuple[int, str, str], tuple[Entry, int]] = {}
-    for number, new in enumerate(result.published for result in results):
+    for number, new in enumerate(tables):
         names = {*new.variables, *new.where.asked}
         for entry in entries:
             for at, note in enumerate(entry.tables):
@@ -104,7 +104,7 @@ def measured_otherwise(
                 alike = names <= its or its <= names  # so that cells are common
                 about, own = note.about, new.about
                 other = note.measure != new.measure and about.shares_records(own)
-                other = other or about.period_unsaid(own)
+                other = other or (about.of_another_period(own) and note.vintage not in revised)
                 best = found.get((number, note.measure, note.vintage))
                 larger = best is None or note.cells > best[0].tables[best[1]].cells
                 if other and alike and larger:

@@ -16,7 +16,7 @@ from diskret.tables import Earlier, MeasureSum, Published, Table
 from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
 from diskret.tables.measures_that_follow import refuse_undeclared_sums
-from diskret.tables.one_measure import refuse_one_measure_twice, remembered, valued
+from diskret.tables.one_measure import Valued, refuse_one_measure_twice, remembered, valued
 from diskret.tables.ties import refuse_two_spellings, tied_groups, tied_pairs
 from diskret.texts.numbers import Count
 
@@ -163,16 +163,21 @@ def check_measures(results: Sequence[Protected], earlier: Sequence[Earlier] = ()
 
     Where nothing says so, names and sums of measures tie no tables.
     """
-    if len(results) + len(earlier) < 2:
-        return
     new = [valued(one.before, one.published) for one in results if one.before is not None]
+    sums = [total for one in results if one.proof for total in one.proof.publication.sums]
+    check_valued(new, earlier, sums)
+
+
+def check_valued(
+    new: Sequence[Valued], earlier: Sequence[Earlier], sums: Sequence[MeasureSum] = ()
+) -> None:
+    """The same of tables with what is known of their values."""
+    if len(new) + len(earlier) < 2:
+        return
     before = [one for table in earlier for one in remembered(table)]
-    sums = [
-        *(total for r in results if r.proof for total in r.proof.publication.sums),
-        *(total for table in earlier for total in table.sums),
-    ]
-    refuse_one_measure_twice(new, before, sums)
-    refuse_undeclared_sums(new, before, sums)
+    known = [*sums, *(total for table in earlier for total in table.sums)]
+    refuse_one_measure_twice(new, before, known)
+    refuse_undeclared_sums(new, before, known)
 
 
 def _check_weighted(*pair: Protected) -> None:

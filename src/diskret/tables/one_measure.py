@@ -30,14 +30,19 @@ class Valued(NamedTuple):
     """A table and what its office knows of it: shape of the table, in scaled integers.
 
     `shown`: all values as they are; with noise by record keys, which proportional measures have in
-    common; or neither. `hides`: whether cells are suppressed.
+    common; or neither. `hidden`: which cells are suppressed; None: not known.
     """
 
     table: Table | Published
     value: NDArray[np.int64]
     known: NDArray[np.bool_]
     shown: Literal["whole", "noise", "less"] = "less"
-    hides: bool = False
+    hidden: NDArray[np.bool_] | None = None
+
+    @property
+    def hides(self) -> bool:
+        """Whether cells are suppressed."""
+        return self.hidden is not None and bool(self.hidden.any())
 
 
 def valued(table: Table, published: Published) -> Valued:
@@ -45,18 +50,19 @@ def valued(table: Table, published: Published) -> Valued:
     noise = published.changed == "cell_key"
     whole = not published.changed and not published.suppressed.any()
     every = np.ones(table.shape, dtype=bool)
-    hides = bool(published.suppressed.any())
-    return Valued(table, table.measure.sum, every, "noise" if noise else _shown(whole), hides)
+    shown = "noise" if noise else _shown(whole)
+    hidden = None if published.changed else published.suppressed
+    return Valued(table, table.measure.sum, every, shown, hidden)
 
 
 def remembered(one: Earlier) -> list[Valued]:
     """A released table with what is known of its true values; nothing where none is."""
     seen = one.published
-    hides = not one.perturbed and bool(seen.suppressed.any())
-    shown = "noise" if one.perturbed else _shown(not hides)
+    hidden = None if one.perturbed else seen.suppressed
+    shown = "noise" if hidden is None else _shown(not hidden.any())
     if one.original is not None:
-        return [Valued(seen, one.original, np.ones(seen.shape, dtype=bool), shown, hides)]
-    return [] if one.perturbed else [Valued(seen, seen.value, ~seen.suppressed, shown, hides)]
+        return [Valued(seen, one.original, np.ones(seen.shape, dtype=bool), shown, hidden)]
+    return [] if hidden is None else [Valued(seen, seen.value, ~hidden, shown, hidden)]
 
 
 def _shown(whole: bool) -> Literal["whole", "less"]:
@@ -81,7 +87,8 @@ def refuse_one_measure_twice(
     ------
     MeasureError
         Of two measures, the one is the other times a number in all finest cells of one table that
-        stand in another, and these are too many and too large for chance.
+        stand in another, and these are too many and too large for chance; or a measure is the same
+        there in two periods, and the one table shows or adds up what the other hides.
     """
     for one, other in [*combinations(new, 2), *((one, its) for one in new for its in before)]:
         about, its = one.table.about, other.table.about
@@ -98,15 +105,35 @@ def refuse_one_measure_twice(
                     "tables of common records share, so what the one hides the other shows. "
                     "Publish one of them, under one name; or say sums=['a = b'], if they are equal"
                 )
-        elif about.period_unsaid(its):
+        elif about.of_another_period(its) and not _hide_alike(one, other):
             cells = _times_a_number(one, other, equal=True)
             if cells:
                 raise MeasureError(
                     f"{about.measure!r} has the same value in all {cells:,} finest cells that a "
                     f"table of vintage {about.vintage!r} and one of {its.vintage!r} share, so they "
-                    "are of the same records, and what the one hides the other shows. Give both "
-                    "the same vintage=, that of what was published first"
+                    "pass for the same records, and what the one hides the other shows. Give both "
+                    "the same vintage=, that of what was published first; or, if they are of two "
+                    "periods, hide the same cells in both"
                 )
+
+
+def _hide_alike(one: Valued, other: Valued) -> bool:
+    """Whether all cells of one table stand in another, which hides the same of them.
+
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables.dimension import Dimension
+    >>> region = Dimension("region", Hierarchy.flat(["N", "S", "W"]))
+    >>> table = Table((region,), np.array([600, 310, 90, 200]))
+    >>> hidden = np.array([False, False, True, True])
+    >>> one = Valued(table, table.count, table.count > 0, hidden=hidden)
+    >>> _hide_alike(one, one), _hide_alike(one, one._replace(hidden=hidden[::-1]))
+    (True, False)
+    """
+    if one.hidden is None or other.hidden is None:
+        return False
+    first, second = common_cells(one.table, other.table)
+    alike = np.array_equal(one.hidden.ravel()[first], other.hidden.ravel()[second])
+    return alike and len(first) in (one.value.size, other.value.size)
 
 
 def _times_a_number(one: Valued, other: Valued, equal: bool = False) -> int:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def certify(
     numbered: Sequence[str] = (),
     orders: Mapping[str, Sequence[Any]] | None = None,
     means_missing: Mapping[str, Sequence[str]] | None = None,
-    models: Mapping[Missing, Modelled] | None = None,
+    fit: Callable[[pa.Table], Mapping[Missing, Modelled]] | None = None,
     together: bool = False,
     left: Open = _NOTHING,
 ) -> MicrodataCertificate:
@@ -75,8 +75,8 @@ def certify(
         Column → its values from the lowest to the highest, where that was declared.
     means_missing
         Column → codes in it that mean missing, as text: they have no place in an order.
-    models
-        What a missing key stands for → the risk by a log-linear model: `RiskBelow` and
+    fit
+        Keys → what a missing one stands for → the risk by a log-linear model: `RiskBelow` and
         `ExpectedBelow` rest on the larger of this and their own estimate by weights, which is too
         low where keys depend on each other and few persons are in the file.
     together
@@ -118,7 +118,7 @@ smaller k
         None if household is None else _households(household, table.num_rows),
         orders=orders or {},
         means_missing=means_missing or {},
-        models=models or {},
+        fit=fit,
         together=together,
     )
     for key in keys:
@@ -155,11 +155,11 @@ def _refuse_told(file: Leaving, claim: Counted, failing: int, rows: str) -> None
     told = file.told_keys(claim)
     if not told or len(check(file.as_shown(), claim).failing):
         return
-    names = dict.fromkeys(name for by in told.values() for name in by)
+    names = dict.fromkeys(" + ".join(map(repr, by)) for one in told.values() for by in one)
     raise ProofError(
         f"file {file.name!r}: {failing:,} of {file.n:,} records, e.g. rows {rows}, keep to what is "
         f"claimed only as long as missing values of {', '.join(map(repr, told))} are unknown, and "
-        f"{', '.join(map(repr, names))} tells them to any reader; leave it out, suppress more, or "
+        f"{', '.join(names)} tells them to any reader; leave it out, suppress more, or "
         "name it in followers= of the key, with which it is then suppressed"
     )
 

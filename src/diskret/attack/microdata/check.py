@@ -203,7 +203,7 @@ def _risk_below(file: Leaving, claim: RiskBelow) -> CheckedClaim:
     single = _risks(file, claim.missing)
     found = by_weights = judged(single)
     figures: dict[str, Any] = {}
-    model = file.models.get(claim.missing)
+    model = file.model(claim.missing)
     if file.weight is not None:
         figures["by_weights"] = {"largest_risk": float(by_weights.max(initial=0.0))}
     if model is not None and model.risk is not None:
@@ -219,7 +219,7 @@ def _expected_below(file: Leaving, claim: ExpectedBelow) -> CheckedClaim:
     found = _risks(file, claim.missing)
     expected = by_weights = float(found.sum())
     figures: dict[str, Any] = {}
-    model = file.models.get(claim.missing)
+    model = file.model(claim.missing)
     if file.weight is not None:
         alone = _alike(file, _keys(file), claim.missing) == 1
         figures["sample_uniques"] = int(alone.sum())

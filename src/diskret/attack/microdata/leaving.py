@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -244,13 +244,14 @@ class Leaving:
     orders: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
     #: column → codes in it that mean missing, as text
     means_missing: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    #: what a missing key stands for → the risk by a log-linear model
-    models: Mapping[Missing, Modelled] = field(default_factory=dict[Missing, "Modelled"])
-    #: whether missing values of keys are filled in where another column of the file tells them
+    #: keys → what a missing one stands for → the risk by a log-linear model
+    fit: Callable[[pa.Table], Mapping[Missing, Modelled]] | None = None
+    #: whether missing values of keys are filled in where other columns of the file tell them
     filled: bool = True
     _numbered: dict[str, tuple[Numbers, pa.Array]] = field(default_factory=dict, repr=False)
     _combined: dict[Any, Combinations] = field(default_factory=dict, repr=False)
     _told: dict[str, Told] = field(default_factory=dict, repr=False)
+    _models: list[Mapping[Missing, Modelled]] = field(default_factory=list, repr=False)
 
     @property
     def n(self) -> int:
@@ -270,23 +271,35 @@ class Leaving:
         return self._numbered[name]
 
     def told(self, key: str) -> Told:
-        """A key without the gaps that another column of the file tells."""
+        """A key without the gaps that other columns of the file tell."""
         if key not in self._told:
-            number = self.numbers(key)[0]
-            names = self.table.column_names
-            gaps = self.filled and bool((number == -1).any())
-            others = {n: self.numbers(n)[0] for n in names if n != key} if gaps else {}
-            self._told[key] = told(number, others, len(names) ** 2)
+            keys = self.keys if key in self.keys else (key,)
+            gaps = self.filled and any((self.numbers(one)[0] == -1).any() for one in keys)
+            names = self.table.column_names if gaps else keys
+            self._told.update(told({name: self.numbers(name)[0] for name in names}, keys))
         return self._told[key]
 
-    def told_keys(self, claim: Counted) -> dict[str, tuple[str, ...]]:
+    def told_keys(self, claim: Counted) -> dict[str, tuple[tuple[str, ...], ...]]:
         """The keys of a claim of which gaps are told, and the columns that tell them."""
         keys = self.keys_of(claim) if isinstance(claim, KAnonymity) else self.keys
         return {key: by for key in keys if (by := self.told(key).by)}
 
+    def model(self, missing: Missing) -> Modelled | None:
+        """The risk by a log-linear model of the keys, gaps that are told filled in; None: none."""
+        if self.fit is None:
+            return None
+        if not self._models:
+            columns = {key: self.table.column(key) for key in self.keys}
+            for key in self.keys:
+                found = self.told(key)
+                if found.by:
+                    columns[key] = pa.array(found.numbers, mask=found.numbers < 0)
+            self._models.append(self.fit(pa.table(columns)))
+        return self._models[0].get(missing)
+
     def as_shown(self) -> Leaving:
         """The same file to a reader who fills in nothing."""
-        return replace(self, filled=False, _combined={}, _told={})
+        return replace(self, filled=False, _combined={}, _told={}, _models=[])
 
     def keys_of(self, claim: KAnonymity) -> tuple[str, ...]:
         """The keys that a claim is about: those that it names, else all of the file."""
@@ -306,7 +319,7 @@ class Leaving:
     ) -> Combinations:
         """The combinations of keys, and of variables whose missing values are values, too.
 
-        Missing values that another column tells are none, but for what the file shows as it is.
+        Missing values that other columns tell are none, but for what the file shows as it is.
         """
         wanted = (tuple(keys), missing, tuple(known), as_shown)
         if wanted not in self._combined:
