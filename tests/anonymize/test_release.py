@@ -54,6 +54,22 @@ def test_what_must_not_leave_is_refused(options, message):
         released(**options)
 
 
+def test_a_follower_does_not_leave_with_what_its_key_was():
+    frame = pd.DataFrame({"town": ["A", "B", "C"] * 40, "age": [30, 50] * 60})
+    frame = frame.assign(name="of " + frame.town, born=2020 - frame.age)
+    names = {"town": ["name"], "age": ["born"]}
+    md = dk.Microdata(frame, keys=["town", "age"], followers=names)
+    random = md.pram(["town"], stay=0.2, seed=1)
+    assert (random.frame.name.str[3:] != random.frame.town).any()  # the name is the true one
+    coarse = md.recode("age", breaks=[0, 40, 99])
+    for made, key, name in ((random.local_suppression(3), "town", "name"), (coarse, "age", "born")):
+        with pytest.raises(dk.DiskretError, match=f"'{name}' follows '{key}', which"):
+            released(made, columns=[key, name])
+    assert released(coarse, columns=["town", "name"]).certificate
+    both = coarse.recode("born", breaks=[1900, 1980, 2020])
+    assert released(both, columns=["age", "born"]).certificate
+
+
 def test_nothing_leaves_without_a_claim():
     with pytest.raises(dk.DiskretError, match="nothing is claimed"):
         microdata().release(keys=KEYS)

@@ -15,7 +15,7 @@ from diskret.outputs.checked import Finding, Told, merged
 from diskret.outputs.differences import Statements, smallest_difference
 from diskret.outputs.fitted import Fit, Numbers
 from diskret.outputs.influence import influence
-from diskret.outputs.judge_cells import STATISTICS, Part, dominated, estimated, judge, percent_of
+from diskret.outputs.judge_cells import STATISTICS, Part, concentrated, estimated, judge, percent_of
 from diskret.outputs.judge_risk_sets import at_risk, singled_out
 from diskret.outputs.pairs import two_values
 from diskret.outputs.profile import Profile
@@ -247,20 +247,25 @@ def _products(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
     """Sums that the normal equations tell, judged as the cells of a table of sums are."""
     unsafe: list[tuple[str, ...]] = []
     for explained, values in fit.dependent.items() if fit.sums else ():
-        y = values if fit.prior is None else fit.prior * values
-        for at, name in enumerate(fit.names):
-            column = fit.x[:, at]
-            product = column * y
-            if _surely_safe(product, units, rules):
-                continue
-            inside = np.where(column != 0, 0, -1).astype(np.int32)
-            cells = Cells(((name,),), inside, product, units)
-            if (dominated(cells, rules) | estimated(cells, rules)).any():
-                several = len(fit.dependent) > 1
-                unsafe.append((name, explained) if several else (name,))
+        weight = 1.0 if fit.prior is None else fit.prior
+        low, high = float(values.min()), float(values.max())
+        # a constant that is added to what is explained tells the same of it
+        for y in (values, values - low, high - values):
+            for at, name in enumerate(fit.names):
+                column = fit.x[:, at]
+                product = column * (weight * y)
+                if _surely_safe(product, units, rules):
+                    continue
+                inside = np.where(column != 0, 0, -1).astype(np.int32)
+                cells = Cells(((name,),), inside, product, units)
+                if concentrated(cells, rules).any():
+                    several = len(fit.dependent) > 1
+                    unsafe.append((name, explained) if several else (name,))
     if not unsafe:
         return []
-    return [Finding("sum_of_products", rules.verdict("sum_of_products"), tuple(unsafe))]
+    return [
+        Finding("sum_of_products", rules.verdict("sum_of_products"), tuple(dict.fromkeys(unsafe)))
+    ]
 
 
 def _surely_safe(product: Numbers, units: Units, rules: Profile) -> bool:

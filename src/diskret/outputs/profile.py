@@ -47,6 +47,7 @@ CHECKS: Mapping[str, Verdict] = {
     "threshold": "fail",
     "dominance": "fail",
     "p_percent": "fail",
+    "level": "fail",
     "group": "fail",
     "zero": "review",
     "all_equal": "fail",

@@ -25,7 +25,9 @@ from diskret.suppression import (
     Pattern,
     Problem,
     Work,
+    auto,
     hypercube,
+    left_to_modular,
     modular,
     network,
     optimal,
@@ -222,15 +224,19 @@ def found_once(
     # other methods know tables only
     known = method not in (hypercube, network) and not (judge is None and parts is None)
     named = ""
+    begun: Pattern | None = None
     if known:
         quick = untidied(replace(problem, deadline=problem.deadline.share(_FIRST), work=Work()))
         problem, _, _, named = _asking(problem, public(quick.suppressed), judge, parts)
+        # others take cells that are free of charge at first for ones that cost nothing
+        if method is modular or (method is auto and left_to_modular(problem)):
+            begun = quick
     asked_again = _AGAIN if method is optimal and known and judge is None else 0
     while True:
         with _parts_named(named):
             share = problem.deadline.share(_SEARCH_TIED if problem.tied else _SEARCH)
-            search = replace(problem, deadline=share)
-            pattern = checked_pattern(problem, method(search))
+            search = problem if begun is None else _beginning(problem, begun)
+            pattern = checked_pattern(problem, method(replace(search, deadline=share)))
         if not asked_again:
             return problem, pattern
         # a cheapest pattern that has to grow is none: it is looked for anew
@@ -308,25 +314,23 @@ def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
 
     With `keep` they stay hidden, so that patterns only grow and there is a last one.
     """
-    n = len(problem.cost)
-    hidden = np.zeros(n, dtype=bool)
+    search = _beginning(problem, pattern)
+    if keep:
+        hidden = np.flatnonzero(pattern.suppressed)
+        search = replace(search, requirements=_keeping(problem.requirements, hidden))
+    elif problem.integer:  # looked for anew, which takes little and finds cheaper changes
+        search = replace(search, known=None)
+    # however many steps the search for a cheap pattern may take, a safe one has to be found
+    found = modular(replace(search, deadline=problem.deadline.share(_REPAIR), work=Work()))
+    return replace(checked_pattern(problem, found), bound=pattern.bound)
+
+
+def _beginning(problem: Problem, pattern: Pattern) -> Problem:
+    """The problem from a pattern on that was found when less was asked for."""
+    hidden = np.zeros(len(problem.cost), dtype=bool)
     hidden[: len(pattern.suppressed)] = pattern.suppressed
     start = hidden if problem.start is None else problem.start | hidden
-    requirements = _keeping(problem.requirements, np.flatnonzero(hidden)) if keep else None
-    begin_anew = problem.integer and not keep
-    # however many steps the search for a cheap pattern may take, a safe one has to be found
-    found = modular(
-        replace(
-            problem,
-            requirements=requirements or problem.requirements,
-            start=start,
-            # counts are looked for anew, which takes little and finds cheaper ones
-            known=None if begin_anew else _reaching(problem, pattern.proposals),
-            deadline=problem.deadline.share(_REPAIR),
-            work=Work(),
-        )
-    )
-    return replace(checked_pattern(problem, found), bound=pattern.bound)
+    return replace(problem, start=start, known=_reaching(problem, pattern.proposals))
 
 
 def _reaching(problem: Problem, proposals: Proposals | None) -> Proposals | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -33,6 +33,9 @@ from diskret.serve.noise import MODULUS, Counted, counted, impossible, shown_cou
 from diskret.serve.question import Family, Question
 from diskret.serve.releases import Releases, tabulated
 from diskret.tables import Table
+
+#: Seconds that an engine has to end what it computes when all are closed.
+_CLOSING = 0.3
 
 
 class Tabulator:
@@ -190,9 +193,9 @@ class Tabulator:
                     )
 
     def close(self) -> None:
-        """Close all engines; another question opens them again."""
+        """Close all engines but one that computes on; another question opens them again."""
         for engine in self._engines.values():
-            with engine.turn(Until()):
+            with suppress(TooLong), engine.turn(Until(_CLOSING)):
                 engine.close()
         if self._spark is not None:
             running, ours = self._spark

@@ -98,6 +98,30 @@ def test_every_claim_counts_what_readers_fill_in(claim: object) -> None:
     assert not len(check(naive, claim).failing)  # without what the names tell, it seems to hold
 
 
+def test_the_order_of_the_original_file_tells_where_a_record_belongs() -> None:
+    by_town = persons().iloc[[*range(44), *range(45, 51), 44, *range(51, 56)]]
+    md = hidden(by_town)
+    before, after = md.frame.town.ffill(), md.frame.town.bfill()
+    known = md.frame.assign(town=before.where(before == after))
+    assert fewest(known, ["town", "sex"]) < 3 <= fewest(md.frame, ["town", "sex"])
+    with pytest.raises(ProofError, match="the order of the records tells them"):
+        md.release(K3, shuffle=False, keys=KEYS)
+    assert md.release(K3, keys=KEYS).certificate
+
+
+@pytest.mark.parametrize("claim", [dk.claims.LDiversity(2), dk.claims.TCloseness(0.7)])
+def test_a_sensitive_value_that_is_told_makes_nobody_diverse(claim: object) -> None:
+    frame = persons().query("town != 'C'")
+    of_a = np.where(frame.sex == "f", "x", "z")  # in town A all of one sex are ill alike
+    frame["ill"] = np.where(frame.town == "A", of_a, frame.ill)
+    frame["icd"] = "code of " + frame.ill
+    frame.loc[frame.index % 11 < 4, "ill"] = None
+    md = dk.Microdata(frame, keys=["town", "sex"], sensitive=["ill"])
+    assert md.release(claim, keys=KEYS).certificate  # some have perhaps something else
+    with pytest.raises(ProofError, match="missing values of 'ill' are unknown, and 'icd' tells"):
+        md.release(claim, attributes=["icd"], keys=KEYS)
+
+
 def test_what_readers_fill_in_makes_up_no_numbers() -> None:
     frame = pd.DataFrame({"town": ["A", "A", None] + ["B"] * 30 + ["C"] * 30})
     frame["name"] = ["a"] * 3 + ["b"] * 30 + ["c"] * 30

@@ -41,11 +41,14 @@ class Told:
     """A key of which other columns tell missing values."""
 
     numbers: Numbers  # the values of the key, told ones filled in, -1 where nothing tells, (n,)
-    by: tuple[tuple[str, ...], ...]  # the columns that tell some, alone or together
+    #: the columns that tell some, alone or together; none: the order of the records
+    by: tuple[tuple[str, ...], ...]
 
 
 def told(columns: Mapping[str, Numbers], keys: Sequence[str]) -> dict[str, Told]:
     """Fill in the missing values of keys that other columns tell, alone, in pairs or in threes.
+
+    The order of the records tells a key, too, if those before and after a record show its value.
 
     Columns tell a key if whoever guesses each value that is shown from the other records with the
     same values in these columns is wrong at most one twentieth as often as whoever knows only how
@@ -95,12 +98,14 @@ def _look(
     columns: Mapping[str, Numbers], now: dict[str, Numbers], keys: Sequence[str], rules: _Rules
 ) -> None:
     """Fill in what columns tell of keys as they are shown, and add who tells it."""
+    for key in keys:
+        rules[key, ()] = _fill(now, key, _between(columns[key]), columns[key], _doubt(columns))
     for chosen in _sets(columns):
         of = _joined([columns[name] for name in chosen])
         part = _part(of) if len(chosen) > 1 else np.flatnonzero(of >= 0)
         place = np.unique(of[part], return_inverse=True)[1]
         for key in keys:
-            fewer = any(of_key == key and {*by} < {*chosen} for of_key, by in rules)
+            fewer = any(of_key == key and {*by} < {*chosen} for of_key, by in rules if by)
             if key in chosen or (fewer and not ((now[key] == -1) & (of >= 0)).any()):
                 continue
             if _meanings(place, columns[key][part], _doubt(columns)) is not None:
@@ -115,7 +120,7 @@ def _sets(columns: Mapping[str, Numbers]) -> list[tuple[str, ...]]:
 
 def _doubt(columns: Mapping[str, Numbers]) -> float:
     """The logarithm of the number of sets, divided by how seldom chance may explain one."""
-    return log(len(_sets(columns)) / _CHANCE)
+    return log((len(_sets(columns)) + 1) / _CHANCE)  # and their order
 
 
 def _joined(columns: Sequence[Numbers]) -> Numbers:
@@ -131,6 +136,17 @@ def _joined(columns: Sequence[Numbers]) -> Numbers:
         missing |= column == -1
         span *= width
     return np.where(missing, -1, joined)
+
+
+def _between(key: Numbers) -> Numbers:
+    """The value that is shown next before and after each record, -1 where two are, ``(n,)``."""
+    before, after = _before(key), _before(key[::-1])[::-1]
+    return np.where(before == after, before, -1)
+
+
+def _before(key: Numbers) -> Numbers:
+    last = np.maximum.accumulate(np.where(key >= 0, np.arange(len(key)), -1))
+    return np.append(-1, np.where(last >= 0, key[last], -1)[:-1])
 
 
 def _part(of: Numbers) -> Numbers:

@@ -221,7 +221,7 @@ def _with_link(
             sensitive=inside["sensitive"],
             orders=inside["orders"],
             means_missing=inside.get("means_missing", {}),
-            models=models(records, inside["keys"], inner.weight, judged),
+            fit=lambda keys: models(keys, inside["keys"], inner.weight, judged),
             together=inside.get("households_drawn_whole") is True,
         )
     more = claimed(Leaving(name, None, ()), unjudged, [{} for _ in unjudged])
