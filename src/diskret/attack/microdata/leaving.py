@@ -276,10 +276,24 @@ class Leaving:
             keys = next((some for some in (self.keys, self.sensitive) if key in some), (key,))
             if self.filled and any((self.numbers(one)[0] == -1).any() for one in keys):
                 names = self.table.column_names
-                self._told.update(told({name: self.numbers(name)[0] for name in names}, keys))
+                columns = {name: self.numbers(name)[0] for name in names}
+                orders = {"": np.arange(self.n)} | {name: self._order(name) for name in names}
+                self._told.update(told(columns, keys, orders))
             else:
                 self._told.update({one: Told(self.numbers(one)[0], ()) for one in keys})
         return self._told[key]
+
+    def _order(self, name: str) -> Numbers:
+        """Records by the values of a column, those with a missing one left out; positions."""
+        number, values = self.numbers(name)
+        try:
+            at = ascending(values, name)
+        except InputError:  # text has none but that of its letters
+            at = pc.sort_indices(values.cast(pa.string())).to_numpy()
+        rank = np.empty(len(values), dtype=np.int64)
+        rank[at] = np.arange(len(values))
+        shown = np.flatnonzero(number >= 0)
+        return shown[np.argsort(rank[number[shown]], kind="stable")]
 
     def told_gaps(self, claim: Counted) -> dict[str, tuple[tuple[str, ...], ...]]:
         """The columns a claim is about of which gaps are told, and the columns that tell them."""

@@ -29,6 +29,8 @@ _TOGETHER, _FEW = 3, 12
 _PART = 60_000
 #: With so many records for each of their values, these may be any; with fewer, all of some values.
 _ENOUGH = 50
+#: Records of a part that follow each other in an order.
+_RUN = 1_000
 _LARGEST = 2**62
 #: What a group of records tells: a value of its own.
 _OWN = -2
@@ -45,10 +47,12 @@ class Told:
     by: tuple[tuple[str, ...], ...]
 
 
-def told(columns: Mapping[str, Numbers], keys: Sequence[str]) -> dict[str, Told]:
+def told(
+    columns: Mapping[str, Numbers], keys: Sequence[str], orders: Mapping[str, Numbers] | None = None
+) -> dict[str, Told]:
     """Fill in the missing values of keys that other columns tell, alone, in pairs or in threes.
 
-    The order of the records tells a key, too, if those before and after a record show its value.
+    An order of the records tells a key, too, if those before and after a record show its value.
 
     Columns tell a key if whoever guesses each value that is shown from the other records with the
     same values in these columns is wrong at most one twentieth as often as whoever knows only how
@@ -62,6 +66,9 @@ def told(columns: Mapping[str, Numbers], keys: Sequence[str]) -> dict[str, Told]
         All columns of the file as numbers from 0 on, -1 where missing, ``(n,)``, by name.
     keys
         Names of some.
+    orders
+        Column → the positions of records from its lowest value to its highest; ``""`` → in the
+        order of the file. All columns may be there, and records with a missing value not.
 
     Examples
     --------
@@ -74,13 +81,13 @@ def told(columns: Mapping[str, Numbers], keys: Sequence[str]) -> dict[str, Told]
     now, rules, looked = dict(columns), _Rules(), set[str]()
     waiting = {*keys}
     while waiting := {name for name in waiting if (columns[name] == -1).any()} - looked:
-        _look(columns, now, [name for name in columns if name in waiting], rules)
+        names = [name for name in columns if name in waiting]
+        _by_values(columns, now, names, rules)
+        _by_order(columns, now, names, orders or {}, rules)
         looked |= waiting
         waiting = {name for _, chosen in rules for name in chosen}
     again = True
-    while (
-        again
-    ):  # what was told tells more; of all at a time, so that each depends on its own rules
+    while again:  # what was told tells more: of all keys at once, so that none depends on others
         again, before = False, dict(now)
         for key, chosen in rules:
             if not looked.isdisjoint(chosen):
@@ -94,22 +101,44 @@ def told(columns: Mapping[str, Numbers], keys: Sequence[str]) -> dict[str, Told]
     }
 
 
-def _look(
+def _by_values(
     columns: Mapping[str, Numbers], now: dict[str, Numbers], keys: Sequence[str], rules: _Rules
 ) -> None:
-    """Fill in what columns tell of keys as they are shown, and add who tells it."""
-    for key in keys:
-        rules[key, ()] = _fill(now, key, _between(columns[key]), columns[key], _doubt(columns))
+    """Fill in what values of columns tell of keys as they are shown, and add who tells it."""
     for chosen in _sets(columns):
         of = _joined([columns[name] for name in chosen])
         part = _part(of) if len(chosen) > 1 else np.flatnonzero(of >= 0)
         place = np.unique(of[part], return_inverse=True)[1]
         for key in keys:
-            fewer = any(of_key == key and {*by} < {*chosen} for of_key, by in rules if by)
+            fewer = any(of_key == key and {*by} < {*chosen} for of_key, by in rules)
             if key in chosen or (fewer and not ((now[key] == -1) & (of >= 0)).any()):
                 continue
             if _meanings(place, columns[key][part], _doubt(columns)) is not None:
                 rules[key, chosen] = _fill(now, key, of, columns[key], _doubt(columns))
+
+
+def _by_order(
+    columns: Mapping[str, Numbers],
+    now: dict[str, Numbers],
+    keys: Sequence[str],
+    orders: Mapping[str, Numbers],
+    rules: _Rules,
+) -> None:
+    """The same of records that lie between others with one value of the key."""
+    for name, order in orders.items():
+        runs = np.arange(len(order)) // _RUN
+        part = order[runs % max(1, len(order) // _PART) == 0]
+        for key in keys:
+            between = _between(columns[key][part])
+            there = between >= 0
+            if name == key or not ((now[key] == -1).any() and there.any()):
+                continue
+            if _meanings(between[there], columns[key][part[there]], _doubt(columns)) is not None:
+                of = np.full(len(now[key]), -1)
+                of[order] = _between(columns[key][order])
+                filled = _fill(now, key, of, columns[key], _doubt(columns))
+                chosen = (name,) if name else ()
+                rules[key, chosen] = rules.get((key, chosen), False) or filled
 
 
 def _sets(columns: Mapping[str, Numbers]) -> list[tuple[str, ...]]:
@@ -120,7 +149,7 @@ def _sets(columns: Mapping[str, Numbers]) -> list[tuple[str, ...]]:
 
 def _doubt(columns: Mapping[str, Numbers]) -> float:
     """The logarithm of the number of sets, divided by how seldom chance may explain one."""
-    return log((len(_sets(columns)) + 1) / _CHANCE)  # and their order
+    return log((len(_sets(columns)) + len(columns) + 1) / _CHANCE)  # and orders
 
 
 def _joined(columns: Sequence[Numbers]) -> Numbers:
