@@ -82,7 +82,7 @@ def check(file: Leaving, claim: Counted) -> CheckedClaim:
             f"{claim!r} is no claim about records that stand for somebody; claim it alone"
         )
     found = counted(file, claim)
-    if len(found.failing) or not file.told_keys(claim):
+    if len(found.failing) or not file.told_gaps(claim):
         return found
     shown = counted(file.as_shown(), claim)
     return shown if len(shown.failing) else found
