@@ -113,6 +113,7 @@ def test_who_lives_together_moves_together_and_always_in_the_same_way():
     other = mask(table, Ring(50, 300), keys=keys(2))
     assert first.frame.equals(again.frame)
     assert not first.frame.equals(other.frame)
+    assert first.frame.equals(mask(table, Ring(50.0, 300.0), keys=keys(1)).frame)
     homes = {}
     for row, new in zip(table.to_pylist(), first.frame.to_pylist(), strict=True):
         homes.setdefault((row["x"], row["y"]), set()).add((new["x"], new["y"]))

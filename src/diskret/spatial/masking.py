@@ -261,7 +261,7 @@ def _thrown(
     """Where places move to, among how many each of them hides then, and how wide rings are."""
     level = _levels(places, ring, least)
     inner, outer = (one * PER_METRE * 2.0**level for one in (ring.inner, ring.outer))
-    purpose = f"masking {ring.inner} {ring.outer} {least}"
+    purpose = f"masking {ring.inner:.17g} {ring.outer:.17g} {least}"  # 100 metres or 100.0
     name = keyed_numbers(keys, f"{purpose}: east", places[:, 0].astype(np.uint64))
     name ^= places[:, 1].astype(np.uint64)
     angle, share = np.zeros((2, len(places)))
