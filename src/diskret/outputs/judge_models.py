@@ -56,6 +56,7 @@ def judge_model(fit: Fit, units: Units, told: Sequence[Told], rules: Profile) ->
         *_saturated(fit, units, rules),
         *_products(fit, units, rules),
         *_residuals(fit, units, rules),
+        *_scattered(fit, units, rules),
         *_squares(columns, units, rules),
         *([] if fit.understood else [Finding("unknown", rules.verdict("unknown"), ((fit.name,),))]),
     ]
@@ -290,6 +291,20 @@ def _residuals(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
     if not _few_squares(squares, units, rules):
         return []
     return [Finding("residual_sum", rules.verdict("residual_sum"))]
+
+
+def _scattered(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
+    """A robust covariance tells the sum of squared residuals times those of each regressor."""
+    if fit.scattered is None:
+        return []
+    scattered = fit.scattered if fit.prior is None else fit.prior * fit.scattered
+    few = tuple(
+        (name,)
+        for name, column in zip(fit.names, fit.x.T, strict=True)
+        if _few_squares((column * scattered) ** 2, units, rules)
+    )
+    blanks = {"percent": rules.p_percent}
+    return [Finding("squares", rules.verdict("squares"), few, blanks)] if few else []
 
 
 def _squares(columns: Mapping[str, Numbers], units: Units, rules: Profile) -> list[Finding]:

@@ -164,7 +164,7 @@ def smooth(
 
 def _drawn_steps(count: NDArray[np.int64], bandwidth: float, keys: Any) -> tuple[float, ...]:
     """Steps from a drawn one on; one map in i² begins with the i-th or a coarser one."""
-    purpose = f"first step of a smooth map: {bandwidth!r}"
+    purpose = f"first step of a smooth map: {bandwidth:.17g}"
     mark = SecretKeys.load(keys).fingerprint(purpose, [count.tobytes()])
     first = min(int(np.sqrt(2.0**64 / (int(mark[:16], 16) + 1))), len(_STEPS))
     return _STEPS[first - 1 :]
