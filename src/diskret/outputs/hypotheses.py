@@ -81,7 +81,7 @@ def ttest(
     if not float(result.df) >= rules.freedom:
         blanks = {"freedom": 0 if np.isnan(result.df) else int(result.df), "least": rules.freedom}
         found.append(Finding("freedom", rules.verdict("freedom"), (), blanks))
-    checks = ("threshold", "dominance", "p_percent", "negative", "all_equal", "freedom")
+    checks = ("threshold", "dominance", "p_percent", "level", "negative", "all_equal", "freedom")
     found = [one for one in found if one.check in checks]
     return Checked("test", output, checks, merged(found), rules, two.told, two.made_from)
 

@@ -37,7 +37,7 @@ class Statistic:
 
 
 _COUNT = Statistic("frequencies", ("threshold", "zero", "group"))
-_SUM = ("threshold", "dominance", "p_percent", "negative", "missing")
+_SUM = ("threshold", "dominance", "p_percent", "level", "negative", "missing")
 _SPREAD = ("threshold", "all_equal", "squares", "missing")
 _EXTREMES = ("threshold", "extremes", "missing")
 
@@ -219,6 +219,19 @@ def estimated(cells: Cells, profile: Profile, squares: bool = False) -> NDArray[
     return (cells.sizes > 0) & (100 * rest < percent_of(profile, squares) * largest[0])
 
 
+def concentrated(cells: Cells, profile: Profile) -> NDArray[np.bool_]:
+    """Shape (cells,): where the rules that the profile has find that few have nearly everything."""
+    rules = {"dominance": dominated, "p_percent": estimated}
+    found = [one(cells, profile) for name, one in rules.items() if profile.verdict(name) != "pass"]
+    return np.any(found, axis=0) if found else np.zeros(len(cells.names), bool)
+
+
+def _level(case: _Case) -> Marked:
+    """A sum of pay + 1,000,000 tells the sum of pay: a constant must not hide its contributors."""
+    apart = [concentrated(one, case.profile) for one in case.cells.levels]
+    yield np.any(apart, axis=0) & ~concentrated(case.cells, case.profile), {}
+
+
 def percent_of(profile: Profile, squares: bool = False) -> float:
     """The p of the p% rule, for contributions or their squares; zero: there is none."""
     percent = float(profile.p_percent or 0)
@@ -293,6 +306,7 @@ _CHECKS: Mapping[str, Callable[[_Case], Marked]] = {
     "group": _group,
     "dominance": _dominance,
     "p_percent": _p_percent,
+    "level": _level,
     "negative": _negative,
     "missing": _missing,
     "all_equal": _all_equal,

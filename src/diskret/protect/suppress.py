@@ -166,9 +166,10 @@ def suppress(
         the choice. The same keys give the same pattern. None: a fixed choice, no secret.
     time_limit
         Seconds from the beginning to the proven result; the search for a cheaper pattern gets
-        half of them. Where no pattern was found by then, cells around each unsafe one are hidden
-        that protect it without any programme; for several tables together there are no such
-        cells, so their search gets 70 %. The protection is always proven; what is only told
+        half of them, against contributors a fifth. Where no pattern was found by then, cells
+        around each unsafe one are hidden that protect it without any programme; for several
+        tables together there are no such cells, so a first pattern that gets 40 % before stands
+        for the other. The protection is always proven; what is only told
         gives way: intervals become outer bounds, as the certificate says. What cannot be proven in
         time is an error. `Result.gap` says how much cheaper a pattern could be, if the method
         knows.
