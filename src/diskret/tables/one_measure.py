@@ -166,7 +166,7 @@ def _times_a_number(one: Valued, other: Valued, equal: bool = False) -> int:
     return 0 if chance else len(a)
 
 
-def chance_explains(size: NDArray[np.int64], fitted: int, tried: int = 1) -> bool:
+def chance_explains(size: NDArray[np.number], fitted: int, tried: int = 1) -> bool:
     """Whether numbers of these sizes may satisfy an equation by chance.
 
     fitted: as many cells say what its factors are, the largest ones.

@@ -110,6 +110,27 @@ def test_the_order_of_the_original_file_tells_where_a_record_belongs() -> None:
     assert md.release(K3, keys=KEYS).certificate
 
 
+def test_what_follows_from_a_key_limits_what_a_gap_can_be() -> None:
+    rows = [*product("AB", "fm"), ("C", "m"), ("D", "m")] * 20 + [("C", "f"), ("D", "f")]
+    frame = pd.DataFrame(rows, columns=["town", "sex"])
+    true = frame.assign(land=frame.town.map({"A": "1", "B": "1", "C": "2", "D": "2"}))
+    gaps = true.assign(town=true.town.where(true.index < 120))  # of the two women of land 2
+    keys = ["town", "sex"]
+    assert fewest(gaps, [*keys, "land"]) == 2 and fewest(gaps, keys) == 20
+    md = dk.Microdata(gaps, keys=keys)
+    assert md.release(K3, keys=KEYS).certificate
+    with pytest.raises(ProofError, match="'land' tells them, or which are possible"):
+        md.release(K3, attributes=["land"], keys=KEYS)
+    # one record to the contrary is not alone for that
+    typo = gaps.assign(land=gaps.land.where(gaps.index > 0, "2"))
+    two = dk.claims.KAnonymity(2)
+    assert dk.Microdata(typo, keys=keys).release(two, attributes=["land"], keys=KEYS).certificate
+    # of the population two are women of land 2
+    for least, holds in ((2, True), (3, False)):
+        file = Leaving("f", to_arrow(gaps)[0], ("town", "sex"))
+        assert (not len(check(file, dk.claims.KMap(least, true)).failing)) is holds
+
+
 @pytest.mark.parametrize("form", [float, "{:06.1f} Euro".format])
 def test_an_exact_value_tells_its_class(form: Callable[[float], object]) -> None:
     draw = np.random.default_rng(9)

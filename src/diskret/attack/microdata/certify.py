@@ -164,8 +164,8 @@ def _refuse_told(file: Leaving, claim: Counted, failing: int, rows: str) -> None
         raise ProofError(
             f"file {file.name!r}: {failing:,} of {file.n:,} records, e.g. rows {rows}, keep to "
             f"what is claimed only as long as missing values of {gaps} are unknown, and "
-            f"{', '.join(names)} tells them to any reader; leave it out, suppress more, or "
-            "name it in followers= of the key, with which it is then suppressed"
+            f"{', '.join(names)} tells them, or which are possible, to any reader; leave it out, "
+            "suppress more, or name it in followers= of the key, with which it is then suppressed"
         )
     raise ProofError(
         f"file {file.name!r}: {failing:,} of {file.n:,} records, e.g. rows {rows}, keep to what is "

@@ -141,6 +141,9 @@ def _k_map(file: Leaving, claim: KMap) -> CheckedClaim:
     seen = file.combined(keys, claim.missing)
     # a member of the population is somebody: missing values of the file are the question
     known = [numbers_like(column(population, key), file.numbers(key)[1], key) for key in keys]
+    if claim.missing != "conservative":
+        codes = dict(zip(keys, known, strict=True))
+        known += [np.append(one.of, [-1, -1])[codes[key]] for key, one in file.limits(keys)]
     if claim.missing != "wildcard":
         known = [own + 3 for own in known]
     if claim.missing == "conservative":

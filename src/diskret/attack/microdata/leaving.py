@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.attack.microdata.claims import AboutValues, Counted, KAnonymity, Missing
-from diskret.attack.microdata.told_gaps import Told, told
+from diskret.attack.microdata.told_gaps import Limit, Told, told
 from diskret.errors import InputError
 from diskret.io.categories import ascending
 from diskret.io.kinds import is_text
@@ -280,7 +280,7 @@ class Leaving:
                 orders = {"": np.arange(self.n)} | {name: self._order(name) for name in names}
                 self._told.update(told(columns, keys, orders))
             else:
-                self._told.update({one: Told(self.numbers(one)[0], ()) for one in keys})
+                self._told.update({one: Told(self.numbers(one)[0]) for one in keys})
         return self._told[key]
 
     def _order(self, name: str) -> Numbers:
@@ -300,7 +300,15 @@ class Leaving:
         names = self.keys_of(claim) if isinstance(claim, KAnonymity) else self.keys
         if isinstance(claim, AboutValues):
             names = (*names, *self.sensitive_of(claim))
-        return {name: by for name in names if (by := self.told(name).by)}
+        found = {name: self.told(name).by for name in names}
+        for name, limit in self.limits(names):
+            found[name] += ((limit.name,),)
+        return {name: by for name, by in found.items() if by}
+
+    def limits(self, keys: Sequence[str]) -> list[tuple[str, Limit]]:
+        """What other columns tell of missing values of keys that nothing tells, with the key."""
+        limits = [(key, limit) for key in keys for limit in self.told(key).limits]
+        return [(key, limit) for key, limit in limits if limit.name not in keys]
 
     def model(self, missing: Missing) -> Modelled | None:
         """The risk by a log-linear model of the keys, gaps that are told filled in; None: none."""
@@ -344,6 +352,7 @@ class Leaving:
             # a gap that agrees with nothing stays one: filled in, it would agree with more
             plain = as_shown or missing == "conservative"
             columns = [self.numbers(key)[0] if plain else self.told(key).numbers for key in keys]
+            columns += [] if plain else [one.numbers for _, one in self.limits(keys)]
             columns += [self.told(name).numbers + 1 for name in known]
             self._combined[wanted] = combinations(columns, missing)
         return self._combined[wanted]

@@ -8,7 +8,7 @@ known. How sure a reader can be is learnt from the file as well: by guessing val
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log
@@ -39,12 +39,22 @@ _Rules = dict[tuple[str, tuple[str, ...]], bool]
 
 
 @dataclass(frozen=True, eq=False)
+class Limit:
+    """A column that follows from a key, and so tells which values a missing one can have."""
+
+    name: str
+    of: Numbers  # its value for each value of the key, -1 if none is known, (v,)
+    numbers: Numbers  # that of each record, its own where the key is missing, (n,)
+
+
+@dataclass(frozen=True, eq=False)
 class Told:
     """A key of which other columns tell missing values."""
 
     numbers: Numbers  # the values of the key, told ones filled in, -1 where nothing tells, (n,)
     #: the columns that tell some, alone or together; none: the order of the records
-    by: tuple[tuple[str, ...], ...]
+    by: tuple[tuple[str, ...], ...] = ()
+    limits: tuple[Limit, ...] = ()  # what other columns tell of values that are still missing
 
 
 def told(
@@ -96,9 +106,32 @@ def told(
                 rules[key, chosen] |= filled
                 again |= filled
     return {
-        key: Told(now[key], tuple(by for (of, by), fills in rules.items() if fills and of == key))
+        key: Told(
+            now[key],
+            tuple(by for (of, by), fills in rules.items() if fills and of == key),
+            tuple(_limits(columns, key, now[key])),
+        )
         for key in keys
     }
+
+
+def _limits(columns: Mapping[str, Numbers], key: str, now: Numbers) -> Iterator[Limit]:
+    """The columns that follow from a key: whoever knows the key of a person knows them, too."""
+    gaps = now == -1
+    if not gaps.any() or (columns[key] == -1).all():
+        return
+    part = _part(columns[key])
+    for name, column in columns.items():
+        both = part[column[part] >= 0]
+        if name == key or not (column[gaps] >= 0).any() or not len(both):
+            continue
+        if _meanings(columns[key][both], column[both], _doubt(columns)) is None:
+            continue
+        both = np.flatnonzero((columns[key] >= 0) & (column >= 0))
+        means = _meanings(columns[key][both], column[both], _doubt(columns))
+        if means is not None:
+            of = np.append(np.maximum(means, -1), np.full(int(now.max()) + 1 - len(means), -1))
+            yield Limit(name, of, np.where(gaps, column, of[now]))
 
 
 def _by_values(
