@@ -134,14 +134,25 @@ def in_cells(frame, by, unit):
 
 
 def expected(frame, by, value, checks, unit):
+    found = {check: unsafe(frame, by, value, rule, unit) for check, rule in checks.items()}
+    if "dominance" in checks:
+        found["level"] = hidden_by_a_constant(frame, by, value, unit)
+        found["level"] -= found["dominance"] | found["p_percent"]
+    return {check: places for check, places in found.items() if places}
+
+
+def unsafe(frame, by, value, rule, unit):
+    return {cell for cell, rows in in_cells(frame, by, unit).items() if rule(rows, value)}
+
+
+def hidden_by_a_constant(frame, by, value, unit):
+    """Cells that are unsafe once a constant is taken off each record, or each off a constant."""
+    moved = (frame[value] - frame[value].min(), frame[value].max() - frame[value])
     return {
-        check: places
-        for check, is_unsafe in checks.items()
-        if (
-            places := {
-                cell for cell, rows in in_cells(frame, by, unit).items() if is_unsafe(rows, value)
-            }
-        )
+        cell
+        for own in moved
+        for rule in (dominance, p_percent)
+        for cell in unsafe(frame.assign(**{value: own}), by, value, rule, unit)
     }
 
 
@@ -237,6 +248,8 @@ def test_modes_ratios_and_concentration(setting):
         assert row["pay_hhi"] == pytest.approx(sum((one / total) ** 2 for one in each))
         assert row["pay_gini"] == pytest.approx(gaps / (2 * number * total))
     unsafe = expected(frame, by, "pay", SUMS, unit)
+    if unit:  # a constant is taken off contributions
+        unsafe.pop("level", None)
     for figure in ("cr3", "hhi", "gini"):
         assert all(
             (*cell, f"pay {figure}") in found(checked)[check]

@@ -51,8 +51,6 @@ TRIED = 5
 _AFTER_AN_ERROR = ("Calls:", "Execution halted")
 #: Libraries that are loaded once for all blocks, where a script imports them.
 _LOADED = ("numpy", "pandas", "patsy", "scipy", "sklearn", "statsmodels")
-#: Digits of what a script returns of the original.
-_DIGITS = 5
 #: The factor within which a figure of a script is close.
 _WITHIN = 1.25
 
@@ -336,17 +334,12 @@ def _table(frame: pd.DataFrame) -> pa.Table:
 
 
 def _frame(figures: Figures, shown: Figures) -> pd.DataFrame:
-    """What a person is asked to let go: figures that the version has too, and no hidden digits."""
+    """What a person is asked to let go: figures that the version has too."""
     import pandas as pd
 
     names = [name for name in figures.value if name in shown.value]
-    columns = {"value": [_rounded(figures.value[name]) for name in names]}
+    columns = {"value": [figures.value[name] for name in names]}
     if figures.error:
-        columns["error"] = [_rounded(figures.error.get(name, math.nan)) for name in names]
+        columns["error"] = [figures.error.get(name, math.nan) for name in names]
     index = pd.Index([", ".join(name) for name in names], name="figure")
     return pd.DataFrame(columns, index=index)
-
-
-def _rounded(value: float) -> float:
-    """To so many digits as a person looks at; more could spell anything."""
-    return float(f"{value:.{_DIGITS}g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -98,6 +99,64 @@ def test_every_claim_counts_what_readers_fill_in(claim: object) -> None:
     assert not len(check(naive, claim).failing)  # without what the names tell, it seems to hold
 
 
+def test_the_order_of_the_original_file_tells_where_a_record_belongs() -> None:
+    by_town = persons().iloc[[*range(44), *range(45, 51), 44, *range(51, 56)]]
+    md = hidden(by_town)
+    before, after = md.frame.town.ffill(), md.frame.town.bfill()
+    known = md.frame.assign(town=before.where(before == after))
+    assert fewest(known, ["town", "sex"]) < 3 <= fewest(md.frame, ["town", "sex"])
+    with pytest.raises(ProofError, match="the order of the records tells them"):
+        md.release(K3, shuffle=False, keys=KEYS)
+    assert md.release(K3, keys=KEYS).certificate
+
+
+def test_what_follows_from_a_key_limits_what_a_gap_can_be() -> None:
+    rows = [*product("AB", "fm"), ("C", "m"), ("D", "m")] * 20 + [("C", "f"), ("D", "f")]
+    frame = pd.DataFrame(rows, columns=["town", "sex"])
+    true = frame.assign(land=frame.town.map({"A": "1", "B": "1", "C": "2", "D": "2"}))
+    gaps = true.assign(town=true.town.where(true.index < 120))  # of the two women of land 2
+    keys = ["town", "sex"]
+    assert fewest(gaps, [*keys, "land"]) == 2 and fewest(gaps, keys) == 20
+    md = dk.Microdata(gaps, keys=keys)
+    assert md.release(K3, keys=KEYS).certificate
+    with pytest.raises(ProofError, match="'land' tells them, or which are possible"):
+        md.release(K3, attributes=["land"], keys=KEYS)
+    # one record to the contrary is not alone for that
+    typo = gaps.assign(land=gaps.land.where(gaps.index > 0, "2"))
+    two = dk.claims.KAnonymity(2)
+    assert dk.Microdata(typo, keys=keys).release(two, attributes=["land"], keys=KEYS).certificate
+    # of the population two are women of land 2
+    for least, holds in ((2, True), (3, False)):
+        file = Leaving("f", to_arrow(gaps)[0], ("town", "sex"))
+        assert (not len(check(file, dk.claims.KMap(least, true)).failing)) is holds
+
+
+@pytest.mark.parametrize("form", [float, "{:06.1f} Euro".format])
+def test_an_exact_value_tells_its_class(form: Callable[[float], object]) -> None:
+    draw = np.random.default_rng(9)
+    income = pd.Series(draw.permutation(3_000) * 1.5)
+    true = (income // 900).clip(0, 3).astype(str)
+    frame = pd.DataFrame({"class": true.where(draw.random(3_000) > 0.02), "sex": income % 2})
+    frame["income"] = income.map(form)
+    filled, right = rightly_filled(frame, "class", "income", "sex", of=true)
+    assert right == filled > 0.9 * frame["class"].isna().sum()  # but for those beside a limit
+    frame["income"] = (income + draw.normal(0, 3_000, 3_000)).map(form)
+    assert rightly_filled(frame, "class", "income", "sex", of=true) == (0, 0)
+
+
+@pytest.mark.parametrize("claim", [dk.claims.LDiversity(2), dk.claims.TCloseness(0.7)])
+def test_a_sensitive_value_that_is_told_makes_nobody_diverse(claim: object) -> None:
+    frame = persons().query("town != 'C'")
+    of_a = np.where(frame.sex == "f", "x", "z")  # in town A all of one sex are ill alike
+    frame["ill"] = np.where(frame.town == "A", of_a, frame.ill)
+    frame["icd"] = "code of " + frame.ill
+    frame.loc[frame.index % 11 < 4, "ill"] = None
+    md = dk.Microdata(frame, keys=["town", "sex"], sensitive=["ill"])
+    assert md.release(claim, keys=KEYS).certificate  # some have perhaps something else
+    with pytest.raises(ProofError, match="missing values of 'ill' are unknown, and 'icd' tells"):
+        md.release(claim, attributes=["icd"], keys=KEYS)
+
+
 def test_what_readers_fill_in_makes_up_no_numbers() -> None:
     frame = pd.DataFrame({"town": ["A", "A", None] + ["B"] * 30 + ["C"] * 30})
     frame["name"] = ["a"] * 3 + ["b"] * 30 + ["c"] * 30
@@ -182,7 +241,7 @@ def test_records_to_the_contrary(wrong: int, least: float, most: float) -> None:
     frame = places(3_000)
     true = frame.land * 10 + frame.number
     gaps = (frame.district.isna() & frame.name.notna()).sum()
-    shown = frame.index[frame.district.notna()][:wrong]
+    shown = frame.index[frame.district.notna()][:: 2_900 // wrong][:wrong]
     frame.loc[shown, "name"] = np.random.default_rng(2).integers(0, 60, wrong)
     filled, _ = rightly_filled(frame, "district", "name", of=true)
     assert least * gaps <= filled <= most * gaps

@@ -43,6 +43,7 @@ def certify(
     fit: Callable[[pa.Table], Mapping[Missing, Modelled]] | None = None,
     together: bool = False,
     left: Open = _NOTHING,
+    rows: NDArray[np.intp] | None = None,
 ) -> MicrodataCertificate:
     """Check every claim on the values as they leave, and say what holds.
 
@@ -84,12 +85,13 @@ def certify(
         counts as one draw in these estimates.
     left
         What the choice of columns and records leaves open, for what is not claimed.
+    rows
+        For each record its row in the office's own file, from 0, ``(n,)``; None: as they leave.
 
     Raises
     ------
     ProofError
-        A claim does not hold; says for how many records, with some of their rows in the file as it
-        leaves, and what to do.
+        A claim does not hold; says for how many records, with some of their `rows`, and what to do.
     InputError
         A claim cannot be checked, because columns, weights or households are missing.
 
@@ -131,9 +133,10 @@ smaller k
             continue
         found = check(file, claim)
         if len(found.failing):
-            rows = ", ".join(f"{row + 1:,}" for row in found.failing[:_EXAMPLES])
-            _refuse_told(file, claim, len(found.failing), rows)
-            raise ProofError(refused(file, claim, len(found.failing), rows, found.figures))
+            where = np.sort(found.failing if rows is None else rows[found.failing])
+            named = ", ".join(f"{row + 1:,}" for row in where[:_EXAMPLES])
+            _refuse_told(file, claim, len(where), named)
+            raise ProofError(refused(file, claim, len(where), named, found.figures))
         figures[-1] |= found.figures
     said = claimed(file, asked, figures)
     return MicrodataCertificate(
@@ -151,16 +154,24 @@ smaller k
 
 
 def _refuse_told(file: Leaving, claim: Counted, failing: int, rows: str) -> None:
-    """Say which columns tell missing keys, where a claim fails for that alone."""
-    told = file.told_keys(claim)
+    """Say what tells missing keys, where a claim fails for that alone."""
+    told = file.told_gaps(claim)
     if not told or len(check(file.as_shown(), claim).failing):
         return
-    names = dict.fromkeys(" + ".join(map(repr, by)) for one in told.values() for by in one)
+    gaps = ", ".join(map(repr, told))
+    names = dict.fromkeys(" + ".join(map(repr, by)) for one in told.values() for by in one if by)
+    if names:
+        raise ProofError(
+            f"file {file.name!r}: {failing:,} of {file.n:,} records, e.g. rows {rows}, keep to "
+            f"what is claimed only as long as missing values of {gaps} are unknown, and "
+            f"{', '.join(names)} tells them, or which are possible, to any reader; leave it out, "
+            "suppress more, or name it in followers= of the key, with which it is then suppressed"
+        )
     raise ProofError(
         f"file {file.name!r}: {failing:,} of {file.n:,} records, e.g. rows {rows}, keep to what is "
-        f"claimed only as long as missing values of {', '.join(map(repr, told))} are unknown, and "
-        f"{', '.join(names)} tells them to any reader; leave it out, suppress more, or "
-        "name it in followers= of the key, with which it is then suppressed"
+        f"claimed only as long as missing values of {gaps} are unknown, and the order of the "
+        "records tells them to any reader: a record lies between others with the same value; "
+        "leave out shuffle=False"
     )
 
 

@@ -82,7 +82,7 @@ def check(file: Leaving, claim: Counted) -> CheckedClaim:
             f"{claim!r} is no claim about records that stand for somebody; claim it alone"
         )
     found = counted(file, claim)
-    if len(found.failing) or not file.told_keys(claim):
+    if len(found.failing) or not file.told_gaps(claim):
         return found
     shown = counted(file.as_shown(), claim)
     return shown if len(shown.failing) else found
@@ -141,6 +141,9 @@ def _k_map(file: Leaving, claim: KMap) -> CheckedClaim:
     seen = file.combined(keys, claim.missing)
     # a member of the population is somebody: missing values of the file are the question
     known = [numbers_like(column(population, key), file.numbers(key)[1], key) for key in keys]
+    if claim.missing != "conservative":
+        codes = dict(zip(keys, known, strict=True))
+        known += [np.append(one.of, [-1, -1])[codes[key]] for key, one in file.limits(keys)]
     if claim.missing != "wildcard":
         known = [own + 3 for own in known]
     if claim.missing == "conservative":

@@ -8,7 +8,7 @@ known. How sure a reader can be is learnt from the file as well: by guessing val
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log
@@ -29,6 +29,8 @@ _TOGETHER, _FEW = 3, 12
 _PART = 60_000
 #: With so many records for each of their values, these may be any; with fewer, all of some values.
 _ENOUGH = 50
+#: Records of a part that follow each other in an order.
+_RUN = 1_000
 _LARGEST = 2**62
 #: What a group of records tells: a value of its own.
 _OWN = -2
@@ -37,15 +39,30 @@ _Rules = dict[tuple[str, tuple[str, ...]], bool]
 
 
 @dataclass(frozen=True, eq=False)
+class Limit:
+    """A column that follows from a key, and so tells which values a missing one can have."""
+
+    name: str
+    of: Numbers  # its value for each value of the key, -1 if none is known, (v,)
+    numbers: Numbers  # that of each record, its own where the key is missing, (n,)
+
+
+@dataclass(frozen=True, eq=False)
 class Told:
     """A key of which other columns tell missing values."""
 
     numbers: Numbers  # the values of the key, told ones filled in, -1 where nothing tells, (n,)
-    by: tuple[tuple[str, ...], ...]  # the columns that tell some, alone or together
+    #: the columns that tell some, alone or together; none: the order of the records
+    by: tuple[tuple[str, ...], ...] = ()
+    limits: tuple[Limit, ...] = ()  # what other columns tell of values that are still missing
 
 
-def told(columns: Mapping[str, Numbers], keys: Sequence[str]) -> dict[str, Told]:
+def told(
+    columns: Mapping[str, Numbers], keys: Sequence[str], orders: Mapping[str, Numbers] | None = None
+) -> dict[str, Told]:
     """Fill in the missing values of keys that other columns tell, alone, in pairs or in threes.
+
+    An order of the records tells a key, too, if those before and after a record show its value.
 
     Columns tell a key if whoever guesses each value that is shown from the other records with the
     same values in these columns is wrong at most one twentieth as often as whoever knows only how
@@ -59,6 +76,9 @@ def told(columns: Mapping[str, Numbers], keys: Sequence[str]) -> dict[str, Told]
         All columns of the file as numbers from 0 on, -1 where missing, ``(n,)``, by name.
     keys
         Names of some.
+    orders
+        Column → the positions of records from its lowest value to its highest; ``""`` → in the
+        order of the file. All columns may be there, and records with a missing value not.
 
     Examples
     --------
@@ -71,13 +91,13 @@ def told(columns: Mapping[str, Numbers], keys: Sequence[str]) -> dict[str, Told]
     now, rules, looked = dict(columns), _Rules(), set[str]()
     waiting = {*keys}
     while waiting := {name for name in waiting if (columns[name] == -1).any()} - looked:
-        _look(columns, now, [name for name in columns if name in waiting], rules)
+        names = [name for name in columns if name in waiting]
+        _by_values(columns, now, names, rules)
+        _by_order(columns, now, names, orders or {}, rules)
         looked |= waiting
         waiting = {name for _, chosen in rules for name in chosen}
     again = True
-    while (
-        again
-    ):  # what was told tells more; of all at a time, so that each depends on its own rules
+    while again:  # what was told tells more: of all keys at once, so that none depends on others
         again, before = False, dict(now)
         for key, chosen in rules:
             if not looked.isdisjoint(chosen):
@@ -86,15 +106,38 @@ def told(columns: Mapping[str, Numbers], keys: Sequence[str]) -> dict[str, Told]
                 rules[key, chosen] |= filled
                 again |= filled
     return {
-        key: Told(now[key], tuple(by for (of, by), fills in rules.items() if fills and of == key))
+        key: Told(
+            now[key],
+            tuple(by for (of, by), fills in rules.items() if fills and of == key),
+            tuple(_limits(columns, key, now[key])),
+        )
         for key in keys
     }
 
 
-def _look(
+def _limits(columns: Mapping[str, Numbers], key: str, now: Numbers) -> Iterator[Limit]:
+    """The columns that follow from a key: whoever knows the key of a person knows them, too."""
+    gaps = now == -1
+    if not gaps.any() or (columns[key] == -1).all():
+        return
+    part = _part(columns[key])
+    for name, column in columns.items():
+        both = part[column[part] >= 0]
+        if name == key or not (column[gaps] >= 0).any() or not len(both):
+            continue
+        if _meanings(columns[key][both], column[both], _doubt(columns)) is None:
+            continue
+        both = np.flatnonzero((columns[key] >= 0) & (column >= 0))
+        means = _meanings(columns[key][both], column[both], _doubt(columns))
+        if means is not None:
+            of = np.append(np.maximum(means, -1), np.full(int(now.max()) + 1 - len(means), -1))
+            yield Limit(name, of, np.where(gaps, column, of[now]))
+
+
+def _by_values(
     columns: Mapping[str, Numbers], now: dict[str, Numbers], keys: Sequence[str], rules: _Rules
 ) -> None:
-    """Fill in what columns tell of keys as they are shown, and add who tells it."""
+    """Fill in what values of columns tell of keys as they are shown, and add who tells it."""
     for chosen in _sets(columns):
         of = _joined([columns[name] for name in chosen])
         part = _part(of) if len(chosen) > 1 else np.flatnonzero(of >= 0)
@@ -107,6 +150,30 @@ def _look(
                 rules[key, chosen] = _fill(now, key, of, columns[key], _doubt(columns))
 
 
+def _by_order(
+    columns: Mapping[str, Numbers],
+    now: dict[str, Numbers],
+    keys: Sequence[str],
+    orders: Mapping[str, Numbers],
+    rules: _Rules,
+) -> None:
+    """The same of records that lie between others with one value of the key."""
+    for name, order in orders.items():
+        runs = np.arange(len(order)) // _RUN
+        part = order[runs % max(1, len(order) // _PART) == 0]
+        for key in keys:
+            between = _between(columns[key][part])
+            there = between >= 0
+            if name == key or not ((now[key] == -1).any() and there.any()):
+                continue
+            if _meanings(between[there], columns[key][part[there]], _doubt(columns)) is not None:
+                of = np.full(len(now[key]), -1)
+                of[order] = _between(columns[key][order])
+                filled = _fill(now, key, of, columns[key], _doubt(columns))
+                chosen = (name,) if name else ()
+                rules[key, chosen] = rules.get((key, chosen), False) or filled
+
+
 def _sets(columns: Mapping[str, Numbers]) -> list[tuple[str, ...]]:
     """The sets of columns that are looked at."""
     most = _TOGETHER if len(columns) <= _FEW else _TOGETHER - 1
@@ -115,7 +182,7 @@ def _sets(columns: Mapping[str, Numbers]) -> list[tuple[str, ...]]:
 
 def _doubt(columns: Mapping[str, Numbers]) -> float:
     """The logarithm of the number of sets, divided by how seldom chance may explain one."""
-    return log(len(_sets(columns)) / _CHANCE)
+    return log((len(_sets(columns)) + len(columns) + 1) / _CHANCE)  # and orders
 
 
 def _joined(columns: Sequence[Numbers]) -> Numbers:
@@ -131,6 +198,17 @@ def _joined(columns: Sequence[Numbers]) -> Numbers:
         missing |= column == -1
         span *= width
     return np.where(missing, -1, joined)
+
+
+def _between(key: Numbers) -> Numbers:
+    """The value that is shown next before and after each record, -1 where two are, ``(n,)``."""
+    before, after = _before(key), _before(key[::-1])[::-1]
+    return np.where(before == after, before, -1)
+
+
+def _before(key: Numbers) -> Numbers:
+    last = np.maximum.accumulate(np.where(key >= 0, np.arange(len(key)), -1))
+    return np.append(-1, np.where(last >= 0, key[last], -1)[:-1])
 
 
 def _part(of: Numbers) -> Numbers:
