@@ -31,7 +31,7 @@ def own_file(path: Path) -> int:
     if not path.is_symlink() and (path.is_file() or not path.exists()):
         path.unlink(missing_ok=True)
         return new_file(path)
-    return os.open(path, os.O_WRONLY | os.O_TRUNC)
+    return os.open(path, os.O_WRONLY | os.O_TRUNC | getattr(os, "O_BINARY", 0))
 
 
 def open_to_others(path: Path) -> bool:

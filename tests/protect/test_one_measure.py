@@ -157,6 +157,12 @@ def test_tables_with_the_same_values_are_of_one_period(tmp_path, monkeypatch, vi
     ledger.publish(first, tmp_path / "1", ["csv"])
     with pytest.raises(dk.errors.InputError, match=SAME):
         ledger.publish(second, tmp_path / "2", ["csv"])
+    cents = dk.tabulate(
+        records(), by={"region": None}, unit="firm", value="turnover", decimals=2,
+        vintage="in cents", where={"region": [*"NWE"]},
+    )  # fmt: skip
+    with pytest.raises(dk.errors.InputError, match=SAME):
+        ledger.publish(dk.suppress(cents, RULE, name="b"), tmp_path / "cents", ["csv"])
     third = dk.suppress(periods(records(), "", "third")[1], RULE, name="b")
     with pytest.warns(UserWarning, match=SAME):
         ledger.record(third.published, "elsewhere")

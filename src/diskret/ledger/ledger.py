@@ -23,10 +23,10 @@ from diskret.ledger.entries import (
     changed_alike,
     earlier_of_results,
     earlier_tied_to,
-    measured_otherwise,
     noisy_before,
     published_by,
     recorded,
+    said_otherwise,
 )
 from diskret.ledger.narrowed_cells import BrokenCell
 from diskret.ledger.refusals import (
@@ -344,7 +344,7 @@ class Ledger:
             before = [note for entry in entries for note in entry.tables]
             shown = [result.published for result in results]
             refuse_two_spellings(shown, before)
-            otherwise = measured_otherwise(entries, shown, revises)
+            otherwise = said_otherwise(entries, shown, revises)
             check_measures(results, store.load(connection, self._store, otherwise))
             position = store.position(connection, self._store)
             wanted, shared = earlier_of_results(entries, results)
@@ -429,7 +429,7 @@ class Ledger:
         with store.change(self._store) as connection:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
-            otherwise = measured_otherwise(entries, shown.tables)
+            otherwise = said_otherwise(entries, shown.tables)
             before = store.load(connection, self._store, otherwise)
             try:
                 values = [value for one in found for value in remembered(one)]

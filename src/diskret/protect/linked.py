@@ -16,7 +16,9 @@ from diskret.tables import Earlier, MeasureSum, Published, Table
 from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
 from diskret.tables.measures_that_follow import refuse_undeclared_sums
+from diskret.tables.nearly_follow import refuse_sums_but_for_rounding
 from diskret.tables.one_measure import Valued, refuse_one_measure_twice, remembered, valued
+from diskret.tables.renamed import refuse_renamed_categories
 from diskret.tables.ties import refuse_two_spellings, tied_groups, tied_pairs
 from diskret.texts.numbers import Count
 
@@ -178,6 +180,8 @@ def check_valued(
     known = [*sums, *(total for table in earlier for total in table.sums)]
     refuse_one_measure_twice(new, before, known)
     refuse_undeclared_sums(new, before, known)
+    refuse_sums_but_for_rounding(new, before, known)
+    refuse_renamed_categories(new, before)
 
 
 def _check_weighted(*pair: Protected) -> None:

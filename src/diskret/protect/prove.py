@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 _REPAIRS = (1, 2, 4)
 #: Attacks on sums of cells that contributors may know; what is hidden for some reveals others.
 _ROUNDS = 20
+#: A pattern is not tidied again if less time is left than so many attacks took.
+_AMPLE = 8
 #: Repairs against insiders by the cheapest moves alone.
 _QUICK = 3
 _EXAMPLES = 5
@@ -216,6 +218,7 @@ def _proven(
             missed = unmet(examination, targets)
         if unsafe is not None and not missed.any():
             if insiders is not None:  # what shows sums to outsiders serves contributors, too
+                left = deadline.seconds()
                 while True:
                     whole = published, examination, required, unsafe, original
                     examination, found, asked = insiders.attack(
@@ -224,6 +227,8 @@ def _proven(
                     known = published, required, unsafe, original, progress, deadline
                     if not insiders.already(found.open, asked, *known):
                         break
+                if deadline.limited:  # what shows a pattern shows all that it grows to, too
+                    tidied |= deadline.seconds() < _AMPLE * (left - deadline.seconds())
                 sides = replace(unsafe, sliding=np.zeros_like(unsafe.sliding))
                 open_sums = unmet_sums(examination, sides, original)
             if not open_sums.any():

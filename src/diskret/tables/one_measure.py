@@ -157,7 +157,7 @@ def _times_a_number(one: Valued, other: Valued, equal: bool = False) -> int:
     if not np.array_equal(a == 0, b == 0):
         return 0
     a, b = a[a != 0], b[b != 0]
-    if equal and not np.array_equal(a, b):
+    if equal and not _equal(a, decimals_of(one), b, decimals_of(other)):
         return 0
     if not (_proportional(a[:SAMPLE], b[:SAMPLE]) and _proportional(a, b)):
         return 0
@@ -166,7 +166,20 @@ def _times_a_number(one: Valued, other: Valued, equal: bool = False) -> int:
     return 0 if chance else len(a)
 
 
-def chance_explains(size: NDArray[np.int64], fitted: int, tried: int = 1) -> bool:
+def decimals_of(one: Valued) -> int:
+    """In units of 10**- this many the values are."""
+    table = one.table
+    return table.measure.decimals if isinstance(table, Table) else table.decimals
+
+
+def _equal(a: NDArray[np.int64], of_a: int, b: NDArray[np.int64], of_b: int) -> bool:
+    """Whether values are the same, with so many decimals."""
+    if of_a == of_b:
+        return np.array_equal(a, b)
+    return bool((a.astype(object) * 10**of_b == b.astype(object) * 10**of_a).all())
+
+
+def chance_explains(size: NDArray[np.number], fitted: int, tried: int = 1) -> bool:
     """Whether numbers of these sizes may satisfy an equation by chance.
 
     fitted: as many cells say what its factors are, the largest ones.
