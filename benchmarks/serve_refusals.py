@@ -78,7 +78,7 @@ def outcome(world: World, asked: Sequence[dict[str, Any]], folder: Path) -> Outc
         tuple(Variable(name, codes) for name, codes in CODES.items()),
         None,
         questions=len(asked),
-        suppression=Suppression(dk.rules.MinimumFrequency(3)),
+        suppression=Suppression(dk.rules.MinimumFrequency(3), "2025"),
     )
     dk.Ledger.create(folder / "ledger.db", KEYS)
     tables = Tabulator([data], KEYS, releases=Releases(folder / "ledger.db", folder / "r", KEYS))

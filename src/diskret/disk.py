@@ -23,6 +23,17 @@ def new_file(path: Path, mode: int = PRIVATE) -> int:
     return os.open(path, flags, mode)
 
 
+def own_file(path: Path) -> int:
+    """Open a file for its owner alone, as `new_file`; one that is there, and others may read, goes.
+
+    A link or a device is written to as it is.
+    """
+    if not path.is_symlink() and (path.is_file() or not path.exists()):
+        path.unlink(missing_ok=True)
+        return new_file(path)
+    return os.open(path, os.O_WRONLY | os.O_TRUNC | getattr(os, "O_BINARY", 0))
+
+
 def open_to_others(path: Path) -> bool:
     """Whether somebody other than the owner may read or write a file; only POSIX says so."""
     return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))

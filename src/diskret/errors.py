@@ -21,6 +21,13 @@ class MeasureError(InputError):
     """Measures or periods that tell of each other although nothing that is said ties them."""
 
 
+def said_of(error: Exception) -> str:
+    """What a reader is told of an error; of one of the system's, which file it is about and why."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: cannot be read or written ({error.strerror})"
+    return str(error)
+
+
 class JobError(InputError):
     """A job file that cannot be carried out; names line, key and admissible values."""
 

@@ -79,6 +79,24 @@ def test_another_sample_is_drawn_of_another_edition() -> None:
     assert len(drawn[0] & drawn[1]) < 60  # of 90; about 27 are in both by chance
 
 
+def test_two_safe_files_do_not_differ_by_the_person_who_came() -> None:
+    """With shared draws they differed in her record, and in nothing else."""
+    draw = np.random.default_rng(3)
+    values = {"town": list("ABCDE"), "sex": ["f", "m"], "age": list("123456")}
+    old = pd.DataFrame({name: draw.choice(codes, 200) for name, codes in values.items()})
+    new = pd.concat([old, old.iloc[[0]]], ignore_index=True)
+
+    def safe(frame: pd.DataFrame, seed: int = 1) -> pd.Series:
+        md = dk.Microdata(frame, keys=list(frame))
+        made = md.safe([("town", "sex"), ("sex", "age")], sweeps=1, seed=seed)
+        return made.frame.value_counts()
+
+    first = safe(old)
+    assert (first.sub(safe(new), fill_value=0) != 0).sum() > 10
+    assert first.equals(safe(old.sample(frac=1, random_state=5)))
+    assert not first.equals(safe(old, seed=2))
+
+
 def test_the_kind_of_frame_does_not_matter() -> None:
     frame = persons().assign(
         born=pd.Timestamp("1990-01-01") + pd.to_timedelta(np.arange(300), "D"),

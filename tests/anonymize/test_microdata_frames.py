@@ -101,5 +101,8 @@ def test_numbers_have_gaps_but_no_infinity():
     assert np.array_equal(md.numbers(), [[1, 0.5], [np.nan, 2]], equal_nan=True)
     with pytest.raises(DiskretError, match="1 value in 'z' is infinite"):
         md.numbers(["z"])
+    large = Microdata(pa.table({"z": [1.0, 1e300]}), numeric=["z"])  # its square is infinite
+    with pytest.raises(DiskretError, match="1 value in 'z' is infinite or beyond 10.100.*row 2"):
+        large.numbers(["z"])
     with pytest.raises(DiskretError, match="values in 't' are not numbers"):
         md.numbers(["t"])

@@ -2,6 +2,7 @@
 of known populations."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -121,3 +122,26 @@ def test_a_record_with_a_missing_key_keeps_the_risk_by_weights():
     by_weights = dk.Microdata(gaps, keys=KEYS, weight="w").risk().records["risk"].to_numpy()
     assert found.risk[:1000] == pytest.approx(by_weights[:1000])
     assert found.risk[1000:].sum() > by_weights[1000:].sum()
+
+
+def test_the_model_counts_a_told_key():
+    """Its name gives a suppressed region back, in which a few are rarer than their weights say."""
+    draw = np.random.default_rng(1)
+    rare = np.arange(1_500) < 12
+    frame = pd.DataFrame(
+        {
+            "region": np.where(rare, 6, draw.integers(0, 6, 1_500)),
+            "sex": draw.integers(0, 2, 1_500),
+            "age": draw.integers(0, 20, 1_500),
+            "w": 5.0,
+        }
+    )
+    frame["name"] = frame.region
+    claim = dk.claims.RiskBelow(0.5)
+    md = dk.Microdata(frame, keys=["region", "sex", "age"], weight="w")
+    with pytest.raises(ProofError, match="risk above 0.5"):
+        md.release(claim, attributes=["name"], keys=SECRET)
+    hidden = md.local_suppression(2, importance=["sex", "age", "region"])
+    assert hidden.release(claim, keys=SECRET).certificate
+    with pytest.raises(ProofError, match="'region' are unknown, and 'name' tells them"):
+        hidden.release(claim, attributes=["name"], keys=SECRET)

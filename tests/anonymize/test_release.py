@@ -54,6 +54,51 @@ def test_what_must_not_leave_is_refused(options, message):
         released(**options)
 
 
+def test_a_follower_does_not_leave_with_what_its_key_was():
+    frame = pd.DataFrame({"town": ["A", "B", "C"] * 40, "age": [30, 50] * 60})
+    frame = frame.assign(name="of " + frame.town, born=2020 - frame.age)
+    names = {"town": ["name"], "age": ["born"]}
+    md = dk.Microdata(frame, keys=["town", "age"], followers=names)
+    random = md.pram(["town"], stay=0.2, seed=1)
+    assert (random.frame.name.str[3:] != random.frame.town).any()  # the name is the true one
+    coarse = md.recode("age", breaks=[0, 40, 99])
+    for made, key, name in ((random.local_suppression(3), "town", "name"), (coarse, "age", "born")):
+        with pytest.raises(dk.DiskretError, match=f"'{name}' follows '{key}', which"):
+            released(made, columns=[key, name])
+    assert released(coarse, columns=["town", "name"]).certificate
+    both = coarse.recode("born", breaks=[1900, 1980, 2020])
+    assert released(both, columns=["age", "born"]).certificate
+
+
+def test_columns_that_give_back_what_others_were_do_not_leave():
+    draw = np.random.default_rng(4)
+    wage, rent = draw.lognormal(8, 1, (2, 300)).round(2)
+    job = draw.choice(list("abc"), 300)
+    frame = pd.DataFrame({"sex": [*"mf"] * 150, "job": job, "wage": wage, "rent": rent})
+    frame["tax"], frame["total"] = (wage * 0.25).round(2), wage + rent
+    frame["title"] = "of " + frame.job
+    numbers = ["wage", "rent", "tax", "total"]
+    md = dk.Microdata(frame, keys=["sex"], numeric=numbers, sensitive=["job", "title"])
+    noisy, random = md.add_noise(["wage"], seed=1), md.pram(["job"], seed=1)
+    for made, columns, by in (
+        (noisy, ["wage", "tax"], "'tax' would"),
+        (noisy, ["wage", "rent", "total"], "'rent', 'total' would"),
+        (md.microaggregate(["wage"]), ["wage", "tax"], "'tax' would"),
+        (md.rank_swap(["wage"], seed=1), ["wage", "tax"], "'tax' would"),
+        (random, ["job", "title"], "'title' would tell what 'job' was before pram"),
+    ):
+        with pytest.raises(dk.DiskretError, match=by):
+            released(made, columns=["sex", *columns])
+    for made, columns in (
+        (noisy, ["wage", "rent"]),
+        (noisy, ["wage", "total"]),
+        (md.add_noise(["wage", "tax"], seed=1), ["wage", "tax"]),
+        (random, ["job", "wage"]),
+        (random.pram(["title"], seed=2), ["job", "title"]),
+    ):
+        assert released(made, columns=["sex", *columns]).certificate
+
+
 def test_nothing_leaves_without_a_claim():
     with pytest.raises(dk.DiskretError, match="nothing is claimed"):
         microdata().release(keys=KEYS)

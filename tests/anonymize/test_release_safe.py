@@ -77,14 +77,17 @@ def test_figures_are_those_of_the_deviations():
 
 
 def test_nothing_is_told_of_few_cells():
-    shown = replaced().release(Safe(), keys=KEYS).certificate.shown["by_size"]
+    shown = replaced().release(Safe(), keys=KEYS).certificate.shown["by_size_in_file"]
     found = replaced().deviations().controlled
     assert (found.by_size.cells < 30).any()
     assert all(row["cells"] >= 30 for row in shown)
-    assert sum(row["cells"] for row in shown) == found.overall.cells
+    records = replaced().table.to_pylist()
+    cells = sum(len({tuple(one[v] for v in table) for one in records}) for table in TABLES)
+    cells += len({one["town"] for one in records if one["building"]})
+    assert sum(row["cells"] for row in shown) == cells < found.overall.cells
     assert (shown[0]["from"], shown[-1]["to"]) == (1, 999)
     few = replaced(tables=["sex"]).release(Safe(), keys=KEYS).certificate.shown
-    assert few["by_size"] == []
+    assert few["by_size_in_file"] == []
 
 
 def test_public_files_name_nothing_of_the_office(out):
@@ -121,6 +124,17 @@ def test_what_was_written_is_counted_again(tmp_path, formats):
     assert any("5 controlled tables counted again" in line for line in lines)
     (folder / "internal").rename(tmp_path / "elsewhere")
     assert len(verify(folder).lines) < len(lines)
+
+
+def test_cells_at_both_ends_of_a_class_are_counted_in_it(tmp_path):
+    """Thirty towns, as few as are shown, of 10 to 99 persons, one more than there were."""
+    towns, sizes = [f"t{i:02}" for i in range(30)], np.array([10, 99, *[50] * 28])
+    before, after = (pa.table({"town": np.repeat(towns, sizes - less)}) for less in (1, 0))
+    md = dk.Microdata(before).replaced(after, Step("safe", {}, {"tables": [["town"]]}))
+    made = md.release(Safe(), keys=KEYS)
+    [row] = made.certificate.shown["by_size_in_file"]
+    assert (row["from"], row["to"], row["cells"]) == (10, 99, 30)
+    assert verify(made.write(tmp_path / "out", ["csv"]), keys=KEYS).checked_internal
 
 
 def test_there_is_no_link_and_nothing_else_to_choose():
@@ -259,12 +273,16 @@ def test_forged_records_without_a_pair_are_found(out):
         (lambda c: c["shown"].update(minimum=4), "occur fewer than 4 times"),
         (lambda c: c["shown"].update(largest=1), "do not fit together|is and is not claimed"),
         (lambda c: c["shown"].update(tables={"": [["income"]]}), "do not fit together"),
+        (lambda c: c["shown"]["by_size_in_file"][0].update(cells=58), "do not fit together"),
         (lambda c: c["claimed"]["en"].pop(1), "is and is not claimed"),
         (
             lambda c: c["claimed"]["de"].append("Keines weicht um mehr als 1 ab."),
             "is and is not claimed",
         ),
-        (lambda c: c["shown"]["by_size"][0].update(mean=0.01), "microdata.html does not show"),
+        (
+            lambda c: c["shown"]["by_size_in_file"][0].update(mean=0.01),
+            "microdata.html does not show",
+        ),
         (lambda c: c.update(shown={}), "cannot be counted"),
         (lambda c: c.update(family="microdata"), "figures that are not"),
     ],
@@ -276,7 +294,7 @@ def test_a_falsified_certificate_is_refused(out, change, message):
 
 def test_other_deviations_are_found_by_the_office(tmp_path):
     out = replaced().release(Safe(), keys=KEYS).write(tmp_path / "out", ["csv"])
-    rewrite(out, lambda c: c["shown"]["by_size"][0].update(mean=0.01))
+    rewrite(out, lambda c: c["shown"]["by_size_in_file"][0].update(mean=0.01))
     refused(out, "documents other deviations")
 
 

@@ -105,6 +105,13 @@ def test_what_is_open_is_what_a_programme_for_each_leaves_open(seed):
     alone = replace(insiders, coalition=0)
     outsider = settle_pieces(known, bounds, truth, [], alone, False, search)
     outside = {(t, side) for who, t, side in expected if not own[who].any()}
+    first_of_all = settle_pieces(
+        known, bounds, truth, [], insiders, False, search, outsider_first=True
+    )
+    # contributors are asked if nothing is open to an outsider, and only then
+    asked = outsider if any(map(len, outsider.open)) else first
+    assert sum(map(len, first_of_all.open)) == sum(map(len, asked.open))
+    assert first_of_all.asked == asked.asked
     for settled in (first, again, later):
         open_ = {
             (int(who), int(t), int(side))

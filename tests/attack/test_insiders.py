@@ -218,8 +218,8 @@ def test_verify_refuses_a_pattern_that_an_insider_undoes(tmp_path, monkeypatch):
     keys = KEYS
     judge = insiders.InsiderJudge.attack
 
-    def nothing_open(self, *given):
-        examination, found, asked = judge(self, *given)
+    def nothing_open(self, *given, **how):
+        examination, found, asked = judge(self, *given, **how)
         return examination, replace(found, open=[]), asked
 
     monkeypatch.setattr(insiders.InsiderJudge, "attack", nothing_open)

@@ -24,6 +24,7 @@ from diskret.attack.knowledge import attacker_bounds, unknown_bounds
 from diskret.attack.prior import Known, Within
 from diskret.errors import InputError
 from diskret.tables import Dimension, Earlier, Outline, Published
+from diskret.tables.published import Changed
 
 NSW = Dimension("region", dk.Hierarchy.flat(["N", "S", "W"]))
 VALUE = np.array([210, 45, 80, 85])
@@ -317,7 +318,8 @@ def test_of_earlier_secondaries_that_are_published_elsewhere_nothing_is_claimed(
     # W is hidden now and was published then: it is claimed nevertheless
     hidden_now = read_beside((shown(2, 3),), (), (earlier(1, 2, primary=(1,)),))
     assert unclaimed_cells(hidden_now, (old,), required).tolist() == []
-    noisy = replace(old, perturbed=True)
+    changed = Changed(old.published, told=False)
+    noisy = replace(old, published=replace(old.published, of_changed=changed))
     assert unclaimed_cells(publication, (noisy,), required, label).tolist() == [6, 7]
     two = (old, replace(noisy, release="r2"))
     publication = read_beside((shown(2),), (), two)
@@ -326,9 +328,10 @@ def test_of_earlier_secondaries_that_are_published_elsewhere_nothing_is_claimed(
 
 
 def test_zeros_of_changed_values_are_not_told_apart_whoever_knows_of_others():
-    """Of an earlier table with intervals alone a hidden 0 may be one; of all others it is none."""
+    """Where intervals stand for changed values a 0 may be one; of all others it is none."""
     ends = {"lower": np.array([9, 0, 0, 2]), "upper": np.array([20, 3, 5, 9])}
-    changed = shown(0, 1, 2, 3, name="changed", frequency=True, decimals=0, **ends)
+    hidden = shown(0, 1, 2, 3, name="hidden", frequency=True, decimals=0, **ends)
+    changed = replace(hidden, name="changed", of_changed=Changed(hidden, told=True))
     old = [
         Earlier(name, table, None, needs())
         for name, table in (
@@ -336,14 +339,15 @@ def test_zeros_of_changed_values_are_not_told_apart_whoever_knows_of_others():
             ("r2", shown(1, 2, frequency=True, decimals=0)),
             ("r3", shown(1, 2, name="some", frequency=True, decimals=0, **ends)),
             ("r4", shown(0, 1, 2, 3, name="none", frequency=True, decimals=0)),
+            ("r5", hidden),  # every cell is, with an interval
         )
     ]
     now = replace(shown(1, 2, frequency=True, decimals=0, name="now"), vintage="now")
-    for own, least in ((now, [1, 1]), (replace(changed, vintage="now"), [9, 1, 1, 2])):
+    for own, least in ((now, [1, 1]), (replace(hidden, vintage="now"), [9, 1, 1, 2])):
         publication = read_beside((own,), (), old)
         seen = equations(publication)
         lower, upper = unknown_bounds(publication, seen, Attacker(zeros_known=True), None)
-        assert lower.tolist() == [*least, 9, 0, 0, 2, *[1] * 8]
+        assert lower.tolist() == [*least, 9, 0, 0, 2, *[1] * 8, 9, 1, 1, 2]
         assert upper.tolist()[len(least) : len(least) + 4] == [20, 3, 5, 9]
 
 

@@ -61,8 +61,11 @@ def test_tables_come_back_to_twelve_digits(tmp_path):
 
 
 def test_layout_is_that_of_the_r_package(tmp_path):
-    path = tmp_path / "table.csv"
-    PerturbationTable.from_matrix([[0.25, 0.5, 0.25]], [-1, 0, 1]).write(path, kind="even")
+    path, link = tmp_path / "table.csv", tmp_path / "link.csv"
+    path.write_text("of last year, which others may read")
+    path.chmod(0o644)
+    table = PerturbationTable.from_matrix([[0.25, 0.5, 0.25]], [-1, 0, 1])
+    table.write(path, kind="even")
     assert path.read_text(encoding="utf-8").splitlines() == [
         "i;j;p;v;p_int_ub;type",
         "0;0;1;0;1;even",
@@ -71,6 +74,9 @@ def test_layout_is_that_of_the_r_package(tmp_path):
         "1;2;0.25;1;1;even",
     ]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    link.symlink_to(path)
+    table.write(link, kind="odd")
+    assert link.is_symlink() and "0;0;1;0;1;odd" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Commands call the public verbs, show their results, and end with the right exit code."""
 
+import errno
+import os
 import re
 import sys
 from importlib import import_module
@@ -10,9 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from diskret import __version__
+from diskret.cli.command import Language, reported
 from diskret.cli.main import app
 from diskret.errors import (
     AdditivityError,
@@ -23,6 +27,7 @@ from diskret.errors import (
     ProofError,
     ProtectionError,
     VerificationError,
+    said_of,
 )
 from diskret.hierarchy import Hierarchy
 from diskret.tables import Dimension, Published
@@ -299,7 +304,7 @@ def test_errors_become_a_message_and_an_exit_code(
     stand_in(monkeypatch, "jobs.demo", "run_demo", error)
     done = run("demo")
     assert done.exit_code == code
-    assert str(error) in done.stderr
+    assert said_of(error) in done.stderr
     assert done.stdout == ""
 
 
@@ -354,3 +359,16 @@ def test_help_names_commands_and_exit_codes():
     assert done.exit_code == 0
     for word in ["demo", "protect", "verify", "audit", "3 a claim could not be proven"]:
         assert word in words(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("language", "says"),
+    [
+        (Language.en, "Error: x.csv: cannot be read or written (No space left on device)"),
+        (Language.de, "Fehler: x.csv: lässt sich nicht lesen oder schreiben (kein Platz"),
+    ],
+)
+def test_an_error_of_the_system_is_told_with_its_file(capsys, language, says):
+    with pytest.raises(typer.Exit), reported(language, debug=False):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x.csv")
+    assert capsys.readouterr().err.startswith(says)

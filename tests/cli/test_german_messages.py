@@ -67,6 +67,7 @@ ELSEWHERE = {
     "anonymize/rank_swap.py: f'{name!r}: {error}'": _INNER,
     "publish/verify/changed.py: str(error)": _INNER,
     "publish/verify/folder.py: str(error)": _INNER,
+    "ledger/ledger.py: str(error)": _INNER,
     "plan/publication.py: str(error)": _INNER,
     "plan/rows.py: str(error)": _INNER,
     "remote/figures.py: f'{asked.name}: {wrong}'": _INNER,

@@ -1,10 +1,14 @@
 """Ctrl-C ends a command even while a solver runs, and leaves nothing half-written."""
 
+import http.client
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -114,3 +118,39 @@ def test_what_was_begun_to_be_written_is_taken_back(tmp_path: Path, system: str,
         process.communicate(timeout=120)
     assert process.returncode == -signal.SIGINT  # as Python ends after Ctrl-C, whatever told it
     assert list(tmp_path.iterdir()) == []
+
+
+COMPUTES = """
+import time
+from pathlib import Path
+from diskret.workbench.bench import Bench
+from diskret.cli import run
+import sys
+
+def table(*_):
+    Path(sys.argv[2], "begun").touch()
+    time.sleep(600)
+
+Bench.table = table
+run()
+"""
+
+
+def test_a_workbench_does_not_wait_for_what_it_computes(tmp_path: Path):
+    """Nobody wants the table any more; 600 s are longer than the test waits."""
+    command = [sys.executable, "-c", COMPUTES, "workbench", str(tmp_path), "--no-browser"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        base, _, token = re.findall(r"http\S+", process.stdout.readline())[0].partition("/#token=")
+        place = urlsplit(base)
+        line = http.client.HTTPConnection(str(place.hostname), place.port)
+        line.request("GET", "/api/table", headers={"X-Diskret-Token": token})
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+        line.close()
+    assert (process.returncode, error) == (0, "")
+    assert [one.name for one in tmp_path.iterdir()] == ["begun"]

@@ -113,10 +113,23 @@ def test_names_may_be_said_and_text_be_in_any_encoding(tmp_path, encoding, end):
 
 def test_another_encoding_is_told_with_its_line_and_the_remedy(tmp_path):
     path = written(tmp_path, "Ort;n\nBonn;1\nKöln;5\n".encode("cp1252"))
-    with pytest.raises(InputError, match='encoding="cp1252"'):
+    for said in (path, DataFile(path, delimiter=";")):
+        with pytest.raises(InputError, match=r'line 3: is not UTF-8 .*0xf6.*encoding="cp1252"'):
+            to_arrow(said)
+
+
+@pytest.mark.parametrize(
+    ("begins", "says"),
+    [
+        (b"PK\x03\x04", r"begins like a file that ends in \.xlsx, \.zip"),
+        (b"\x1f\x8b", r"ends in \.gz"),
+        (b"\xff\xfea\x00", 'encoding="utf-16"'),
+    ],
+)
+def test_what_is_no_text_is_told_by_its_beginning(tmp_path, begins, says):
+    path = written(tmp_path, begins + b"\x08\x00\xd6,\n1,2\n")
+    with pytest.raises(InputError, match=says):
         to_arrow(path)
-    with pytest.raises(InputError, match="line 3 is not utf-8 text"):
-        to_arrow(DataFile(path, delimiter=";"))
 
 
 def test_a_row_of_another_length_is_named(tmp_path):

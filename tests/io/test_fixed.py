@@ -96,7 +96,7 @@ def test_written_records_are_read_back(rows, newline, tmp_path_factory):
         (b"01  12.5\n\n02   7.5\n", ["line 2 is empty"]),
         (b"01\n02 \n", ["line 1 is cut off", "'region'"]),
         (b"010\n020\n", ["'turnover'", "beyond the longest line (3 characters)"]),
-        (b"01  12.5\n\xfc1   7.5\n", ["line 2", "0xfc", "latin-1"]),
+        (b"01  12.5\n\xfc1   7.5\n", ["line 2", "0xfc", "cp1252"]),
     ],
     ids=repr,
 )

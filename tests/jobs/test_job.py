@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import re
 from functools import reduce
 from operator import or_
@@ -750,6 +751,28 @@ def test_fixed_format_needs_columns(folder: Path):
 def test_no_job_file(tmp_path: Path):
     with pytest.raises(JobError, match="there is no job file nothing.toml in"):
         read_job(tmp_path / "nothing.toml")
+    with pytest.raises(JobError, match="is a folder; name the job file in it"):
+        read_job(tmp_path)
+    with pytest.raises(JobError, match="not from -; save what comes through a pipe first"):
+        read_job(Path("-"))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("-", "- is no file; save what comes through a pipe as a file first"),
+        ("pipe", "pipe is no file"),
+        ("firm.csv", "does not exist; did you mean 'firms.csv'?"),
+        ("x/y.csv", "does not exist; paths are seen from the folder of the job file"),
+        ("firms.csv.gz", "is packed; unpack it"),
+    ],
+)
+def test_records_that_are_no_file_are_refused_with_what_to_do(tmp_path: Path, name, words):
+    (tmp_path / "firms.csv").touch()
+    (tmp_path / "firms.csv.gz").touch()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(JobError, match=re.escape(words)):
+        read_job(written(tmp_path, f'[records]\npath = "{name}"\n[[tables]]\n'))
 
 
 def test_a_job_in_another_encoding_is_refused_with_its_line(folder: Path):

@@ -65,6 +65,25 @@ def test_what_was_hidden_first_is_hidden_again_where_it_has_not_changed(tmp_path
     dk.verify(tmp_path / "out revised", keys=KEYS, releases=[tmp_path / "out first"])
 
 
+def test_a_ledger_takes_a_revision_in_which_nothing_has_changed(tmp_path, monkeypatch):
+    """Any other vintage with the values of an earlier one is refused: they pass for the same."""
+    monkeypatch.setattr("diskret.tables.one_measure._hide_alike", lambda *_: False)
+    dk.Ledger.create(tmp_path / "ledger.db", keys=KEYS)
+    ledger = '[output]\nledger = "ledger.db"'
+    counts = {"S": 70, "N": 80, "W": 50, "Q": 1}
+    later = REVISION.replace("true", "false")
+    for vintage, edition in (("first", ""), ("revised", REVISION), ("later", later)):
+        lines = "\n".join(f"{region},{firms}" for region, firms in counts.items())
+        (tmp_path / f"{vintage}.csv").write_text(f"region,firms\n{lines}\n", encoding="utf-8")
+        job = JOB.format(vintage=vintage, edition=edition, n=3).replace("[output]", ledger)
+        (tmp_path / f"{vintage}.toml").write_text(job, encoding="utf-8")
+    run_job(tmp_path / "first.toml", keys=KEYS)
+    with pytest.raises(InputError, match="pass for the same records"):
+        run_job(tmp_path / "later.toml", keys=KEYS)
+    run_job(tmp_path / "revised.toml", keys=KEYS)
+    assert len(dk.Ledger(tmp_path / "ledger.db", KEYS).releases()) == 2
+
+
 def test_the_command_line_says_that_both_deliveries_were_attacked(tmp_path, monkeypatch):
     monkeypatch.setenv("DISKRET_KEYS", str(tmp_path / "keys"))
     lines = "\n".join(f"{region},{firms}" for region, firms in FIRST.items())

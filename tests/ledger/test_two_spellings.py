@@ -27,8 +27,9 @@ SPELLINGS = [
 ]
 
 
-def table(measure, variable, vintage, where=None):
-    records = pa.table({variable: REGIONS, "firm": range(len(REGIONS)), measure: TURNOVER})
+def table(measure, variable, vintage, where=None, more=0):
+    turnover = [own + more for own in TURNOVER]
+    records = pa.table({variable: REGIONS, "firm": range(len(REGIONS)), measure: turnover})
     return dk.tabulate(
         records,
         by={variable: None},
@@ -98,7 +99,7 @@ def test_other_periods_and_records_keep_their_spelling(tmp_path):
         (
             table(**NAMES, where=[*"NW"]),
             table(**NAMES | {"measure": "Turnover é"}, where=["E"]),  # nobody is in both
-            table(**NAMES | {"measure": "Turnover é", "vintage": "2026"}),
+            table(**NAMES | {"measure": "Turnover é", "vintage": "2026"}, more=1),
         )
     ):
         result = dk.suppress(own, rule, ledger=ledger, name=f"t{number}")

@@ -84,7 +84,7 @@ def test_sums_are_judged_by_contributions(seed, profile):
 
 def test_exactly_the_limit():
     """Nine tenths are too much for ACRO, which asks for 90 % or more; the rule asks for more."""
-    frame = pd.DataFrame({"r": ["N"] * 22, "j": ["a"] * 22, "v": [45.0, 45.0] + [0.5] * 20})
+    frame = pd.DataFrame({"r": ["N"] * 23, "j": ["a"] * 23, "v": [45.0, 45.0] + [0.5] * 20 + [0]})
     sums = {"values": frame.v, "aggfunc": "sum"}
     assert places(crosstab(frame.r, frame.j, profile="acro", **sums), "dominance") == {("N", "a")}
     strict = Profile(dominance=[2, 90])

@@ -293,3 +293,61 @@ def test_a_check_that_sees_nothing_is_caught_by_these_attacks(monkeypatch, blind
     assert check in found(model(results))
     monkeypatch.setattr(judge_models, blind, nothing[blind])
     assert check not in found(model(results))
+
+
+# ── what a model tells besides its equations for what it explains ───────────────────
+
+
+def payroll(number=200):
+    draw = np.random.default_rng(1)
+    pay = draw.lognormal(8, 0.5, number).round(2)
+    return pd.DataFrame({"pay": pay, "x": draw.normal(size=number), "n": draw.poisson(4, number)})
+
+
+@pytest.mark.parametrize("of", ["pay ~ 1", "pay ~ x"])
+def test_an_offset_leaves_no_value_of_one(of):
+    """What is known of all but one is taken off: the equations add up what is left."""
+    frame = payroll()
+    known = np.where(frame.index == 17, 0, frame.pay)
+    fitted = smf.glm(of, frame, offset=known).fit()
+    assert (fitted.fittedvalues - known).sum() == pytest.approx(frame.pay[17])  # the attack
+    assert model(smf.glm(of, frame).fit()).verdict == "pass"
+    found = model(fitted)
+    assert {"sum_of_products", "value_of_one"} <= {one.check for one in found.findings}
+    assert found.verdict == "fail"
+
+
+def test_rates_tell_the_sum_of_exposures():
+    frame = payroll().assign(town=np.repeat(["A", "B"], 100), staff=lambda own: own.pay / 100)
+    family = sm.families.Poisson()
+
+    def rates(data, function=smf.glm):
+        options = {"family": family} if function is smf.glm else {}
+        return function("n ~ C(town)", data, exposure=data.staff, **options).fit(disp=0)
+
+    assert model(rates(frame)).verdict == model(rates(frame, smf.poisson)).verdict == "pass"
+    frame.loc[3, "staff"] = 1e5
+    for fitted in (rates(frame), rates(frame, smf.poisson)):
+        staff = frame.n[:100].sum() / np.exp(fitted.params["Intercept"])
+        assert staff == pytest.approx(1e5, rel=0.1)  # the attack
+        places = {place for one in model(fitted).findings for place in one.places}
+        assert ("Intercept", "exposure") in places
+    answers = frame.assign(yes=1 * (frame.n > 4))
+    fitted = smf.logit("yes ~ x", answers, offset=frame.x / 2).fit(disp=0)
+    assert {one.check for one in model(fitted).findings} == {"unknown"}
+
+
+def test_a_robust_covariance_tells_squares_of_each_regressor():
+    draw = np.random.default_rng(4)
+    frame = pd.DataFrame({"pay": draw.uniform(1000, 3000, 100).round(2), "g": np.arange(100) < 14})
+    frame["g"] = frame.g.astype(float)
+    frame.loc[:13, "pay"] = [2900.55, *draw.uniform(1990, 2010, 13).round(2)]
+    assert model(smf.ols("pay ~ g", frame).fit()).verdict == "pass"
+    fitted = smf.ols("pay ~ g", frame).fit(cov_type="HC0")
+    squares = (fitted.bse["g"] ** 2 - fitted.bse["Intercept"] ** 2) * 14**2
+    attack = fitted.params.sum() + np.sqrt(squares * 13 / 14)
+    assert attack == pytest.approx(frame.pay[0], rel=1e-3)
+    found = model(fitted)
+    assert [(one.check, one.places) for one in found.findings] == [("squares", (("g",),))]
+    frame.loc[:13, "pay"] = draw.uniform(1000, 3000, 14)
+    assert model(smf.ols("pay ~ g", frame).fit(cov_type="HC3")).verdict == "pass"

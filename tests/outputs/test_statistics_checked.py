@@ -134,14 +134,25 @@ def in_cells(frame, by, unit):
 
 
 def expected(frame, by, value, checks, unit):
+    found = {check: unsafe(frame, by, value, rule, unit) for check, rule in checks.items()}
+    if "dominance" in checks:
+        found["level"] = hidden_by_a_constant(frame, by, value, unit)
+        found["level"] -= found["dominance"] | found["p_percent"]
+    return {check: places for check, places in found.items() if places}
+
+
+def unsafe(frame, by, value, rule, unit):
+    return {cell for cell, rows in in_cells(frame, by, unit).items() if rule(rows, value)}
+
+
+def hidden_by_a_constant(frame, by, value, unit):
+    """Cells that are unsafe once a constant is taken off each record, or each off a constant."""
+    moved = (frame[value] - frame[value].min(), frame[value].max() - frame[value])
     return {
-        check: places
-        for check, is_unsafe in checks.items()
-        if (
-            places := {
-                cell for cell, rows in in_cells(frame, by, unit).items() if is_unsafe(rows, value)
-            }
-        )
+        cell
+        for own in moved
+        for rule in (dominance, p_percent)
+        for cell in unsafe(frame.assign(**{value: own}), by, value, rule, unit)
     }
 
 
@@ -237,6 +248,8 @@ def test_modes_ratios_and_concentration(setting):
         assert row["pay_hhi"] == pytest.approx(sum((one / total) ** 2 for one in each))
         assert row["pay_gini"] == pytest.approx(gaps / (2 * number * total))
     unsafe = expected(frame, by, "pay", SUMS, unit)
+    if unit:  # a constant is taken off contributions
+        unsafe.pop("level", None)
     for figure in ("cr3", "hhi", "gini"):
         assert all(
             (*cell, f"pay {figure}") in found(checked)[check]
@@ -370,9 +383,9 @@ def test_what_is_not_known_is_for_a_person():
     ("places", "unit", "classes"),
     [
         ([*range(10, 190)], None, {(k, k + 1) for k in range(10, 189)}),  # each value but ends
-        ([50, 60, 68, 77], None, {(60, 68)}),  # 9 records; 11 and 10 are enough
-        ([50, 60, 68, 77], "own", {(50, 60), (60, 68), (68, 77)}),  # of two records each
-        ([50, 69, 89], "own", set()),  # 10 and 11 units
+        ([50, 61, 70, 80], None, {(61, 70)}),  # 9 records; 11 and 10 are enough
+        ([50, 61, 70, 80], "own", {(50, 61), (61, 70), (70, 80)}),  # of two records each
+        ([50, 70, 91], "own", set()),  # 10 and 11 units
         ([50.3, 50.6], None, {(50.3, 50.6)}),  # both between two values, and tell them
     ],
 )
@@ -440,6 +453,9 @@ def test_classes_from_the_smallest_to_the_largest_show_both():
         ([0] * 10 + [7.5] * 10, [0, 5, 7.5], set()),  # ends that ten units have
         ([3, 4, None] * 20 + [9], [3, 8, 9], {"max"}),
         ([None] * 20, 4, set()),
+        (range(7, 100), [0, 7, 50, 120], {"min"}),  # an empty class is put before it
+        (range(7, 100), [0, 7.0000001, 50, 120], {"min"}),
+        ([*range(7, 90), *[99] * 12], [0, 50, 99, 120], set()),
     ],
 )
 def test_an_end_of_classes_that_is_the_value_of_a_unit_is_one(ages, bins, told):
@@ -447,11 +463,19 @@ def test_an_end_of_classes_that_is_the_value_of_a_unit_is_one(ages, bins, told):
     assert found(checked).get("extremes", set()) == {("All", one) for one in told}
 
 
+def test_an_end_of_classes_may_be_the_smallest_value_of_a_group():
+    frame = pd.DataFrame({"town": ["A"] * 40 + ["B"] * 40, "pay": np.arange(80.0) + 0.25})
+    rules = Profile(verdicts={"zero": "pass"})
+    assert histogram(frame, "pay", [0, 20, 40, 60, 90], "town", profile=rules).verdict == "pass"
+    ends = histogram(frame, "pay", [0, 20, 40.25, 60, 90], "town", profile=rules)
+    assert found(ends) == {"extremes": {("B", "min")}}
+
+
 def test_whiskers_and_boxes_make_classes():
     frame = pd.DataFrame({"pay": np.arange(201.0) ** 1.5})
     assert boxplot(frame, "pay", whis=(5, 95), showfliers=False).verdict == "pass"
     near = boxplot(frame, "pay", whis=(24.5, 95), showfliers=False)  # places 49 and 50
-    assert found(near) == {"threshold": {("All", "24.5 % – 25 %")}}
+    assert found(near) == {"threshold": {("All", "whislo – q1")}}
 
 
 @pytest.mark.parametrize("whis", [1.5, 0.5, (5, 95)])

@@ -13,7 +13,7 @@ from sealing import reseal
 import diskret as dk
 from diskret.errors import InputError, ProofError, ProtectionError, VerificationError
 from diskret.publish.verify.folder import verify
-from diskret.suppression import Pattern
+from diskret.suppression import Pattern, modular, optimal
 
 CONTRIBUTOR = dk.Attacker(contributor=True)
 RULE = dk.rules.MinimumFrequency(4)
@@ -47,6 +47,26 @@ def test_the_remainder_is_judged_by_its_contributors():
 def test_every_method_does(method):
     result = dk.suppress(counts(1, 2, 8, 9), RULE, method=method, attacker=CONTRIBUTOR)
     assert hidden(result) == [1, 2, 3]
+
+
+def test_modular_goes_on_from_what_told_it_of_sums(monkeypatch):
+    """Others would take cells that are free of charge at first for ones that cost nothing."""
+    sums = import_module("diskret.protect.revealed_sums")
+    begun = dict[str, bool]()
+
+    def as_modular(problem):
+        begun["modular"] = bool(problem.start[[1, 2]].all()) and problem.known is not None
+        return modular(problem)
+
+    def as_optimal(problem):
+        begun["optimal"] = bool(problem.start[:5].any())
+        return optimal(problem)
+
+    monkeypatch.setattr(sums, "modular", as_modular)
+    for method in (as_modular, as_optimal):
+        found = dk.suppress(counts(1, 2, 8, 9), RULE, method=method, attacker=CONTRIBUTOR)
+        assert hidden(found) == [1, 2, 3]
+    assert begun == {"modular": True, "optimal": False}
 
 
 def test_a_network_does():

@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +12,10 @@ from sealing import reseal
 
 import diskret as dk
 from diskret.attack import component, targets_of, unmet
-from diskret.deadline import NEVER, Deadline
+from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ProtectionError, VerificationError
+from diskret.protect import prove
+from diskret.protect.insiders import InsiderJudge
 from diskret.publish.verify.folder import verify
 from diskret.suppression import Pattern, sequential
 
@@ -120,7 +123,7 @@ def test_a_limit_that_is_over_at_once_still_gives_a_proven_result(
     assert not unmet(result.proof.examination, claims).any()
 
 
-def test_the_search_gets_half_of_the_time_and_more_where_nothing_stands_for_it(clock: Clock):
+def test_the_search_gets_half_of_the_time_and_less_against_contributors(clock: Clock):
     """The clock stands still."""
     shares: list[float] = []
 
@@ -136,7 +139,51 @@ def test_the_search_gets_half_of_the_time_and_more_where_nothing_stands_for_it(c
     one, other = (dk.tabulate(pa.table(columns), by=dict.fromkeys(names)) for names in ("ab", "ac"))
     dk.suppress(one, RULE, method=noted, time_limit=100)
     dk.suppress([one, other], RULE, method=noted, time_limit=100)
-    assert shares == pytest.approx([0.5, 0.7])
+    dk.suppress(one, RULE, method=noted, time_limit=100, attacker=dk.Attacker(contributor=True))
+    assert shares == pytest.approx([0.5, 0.5, 0.2])
+
+
+@pytest.mark.parametrize("budget", [None, 1])
+def test_a_first_pattern_stands_for_one_that_is_not_found_in_time(clock: Clock, budget: int | None):
+    """A budget alone says what was to be done: what stands for it would be another pattern."""
+    late = budget is None
+
+    def nothing(problem):
+        clock.now += problem.deadline.seconds() if late else 0
+        raise OutOfTime("no pattern in time")
+
+    asked = partial(dk.suppress, counts(), RULE, method=nothing, budget=budget)
+    contributor = dk.Attacker(contributor=True)
+    if not late:
+        with pytest.raises(OutOfTime, match="no pattern in time"):
+            asked(attacker=contributor)
+        return
+    assert proven(asked(attacker=contributor, time_limit=100))
+    with pytest.raises(OutOfTime, match="no pattern in time"):
+        asked(attacker=dk.Attacker(), time_limit=100)
+
+
+@pytest.mark.parametrize("seconds", [0, 15])
+def test_a_pattern_is_not_tidied_again_where_attacks_take_long(
+    clock: Clock, seconds: int, monkeypatch: pytest.MonkeyPatch
+):
+    grown, attack = prove.extended, InsiderJudge.attack
+    kept: list[bool] = []
+
+    def noted(problem, pattern, keep):
+        kept.append(keep)
+        return grown(problem, pattern, keep)
+
+    def slow(*given, **how):
+        clock.now += seconds
+        return attack(*given, **how)
+
+    monkeypatch.setattr(prove, "extended", noted)
+    monkeypatch.setattr(InsiderJudge, "attack", slow)
+    whom = dk.Attacker(contributor=True)
+    table = counts(6, (4, 4, 3))
+    assert proven(dk.suppress(table, RULE, method="modular", attacker=whom, time_limit=100))
+    assert kept == [seconds > 0]
 
 
 # ── what is only told gives way ─────────────────────────────────────────────────────

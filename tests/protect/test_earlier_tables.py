@@ -145,7 +145,7 @@ def test_rounded_counts_are_known_as_intervals(fine):
         value=np.array([45, 0, 5, 10, 30]),
     )
     seen = stands_for(rounded, Perturbed("random", base=5))
-    before = Before(Earlier("2024", seen, None, NO_LEVELS, perturbed=True))
+    before = Before(Earlier("2024", seen, None, NO_LEVELS))
     result = dk.suppress(fine, RULE, name="new", ledger=before)
     assert shown(result)["a"] is None
     [low, high] = interval([result], 1)
@@ -154,7 +154,7 @@ def test_rounded_counts_are_known_as_intervals(fine):
     assert (low, high) == (0, 6) and narrow == (0, 4)  # 0 to 4 by rounding to 0
     assert not attack_again([result], before.entries)
     exact = stands_for(rounded, Perturbed("deterministic", base=5))
-    impossible = Before(Earlier("2024", exact, None, NO_LEVELS, perturbed=True))
+    impossible = Before(Earlier("2024", exact, None, NO_LEVELS))
     with pytest.raises(InputError, match="release '2024' contradicts"):
         dk.suppress(by_age(2, 4, 8, 60), RULE, name="new", ledger=impossible)
 

@@ -48,8 +48,8 @@ def ledger(tmp_path):
     alone = pytest.MonkeyPatch()
     original = InsiderJudge.attack
 
-    def nothing(self, publication, examination, *rest):
-        examination, found, asked = original(self, publication, examination, *rest)
+    def nothing(self, publication, examination, *rest, **how):
+        examination, found, asked = original(self, publication, examination, *rest, **how)
         found.open.clear()
         return examination, found, asked
 

@@ -348,13 +348,13 @@ def test_released_records_are_the_same_in_both_files(release):
 
 def test_deviations_of_safe_files_fit_together(release):
     folder = release("safe")
-    certify(folder, lambda content: content["shown"]["by_size"][0].update(largest=99))
+    certify(folder, lambda content: content["shown"]["by_size_in_file"][0].update(largest=99))
     refused(folder, "tables or deviations that do not fit together")
 
 
 def test_deviations_of_safe_files_are_those_of_the_file(release):
     folder = release("safe")
-    certify(folder, lambda content: content["shown"]["by_size"][0].update(mean=0.01))
+    certify(folder, lambda content: content["shown"]["by_size_in_file"][0].update(mean=0.01))
     refused(folder, "documents other deviations", office=True)
 
 
@@ -368,11 +368,20 @@ def test_the_office_claims_what_the_certificate_says(release):
     ("change", "words"),
     [
         (setting("shown", "minimum", to=4), "a claim of the certificate does not hold"),
-        (lambda content: content["shown"].pop("by_size"), "cannot be counted in the file"),
-        (lambda content: content["shown"]["by_size"][0].update(mean=-0.1), "do not fit together"),
-        (lambda content: content["shown"]["by_size"][0].update(mean=24.5), "do not fit together"),
+        (lambda content: content["shown"].pop("by_size_in_file"), "cannot be counted in the file"),
+        (
+            lambda content: content["shown"]["by_size_in_file"][0].update(mean=-0.1),
+            "do not fit together",
+        ),
+        (
+            lambda content: content["shown"]["by_size_in_file"][0].update(mean=24.5),
+            "do not fit together",
+        ),
         (lambda content: content["shown"].update(largest=23), "do not fit together"),
-        (lambda content: content["shown"]["by_size"][0].update(cells=1), "do not fit together"),
+        (
+            lambda content: content["shown"]["by_size_in_file"][0].update(cells=1),
+            "do not fit together",
+        ),
         (lambda content: content["claimed"]["en"].pop(), "its text was changed"),
         (lambda content: content["not_claimed"]["de"].pop(), "its text was changed"),
     ],

@@ -130,13 +130,19 @@ def test_what_does_not_pass_waits_and_nobody_outside_learns_why(opened, tmp_path
         opened.release("pay", "persons", tmp_path / "leaves", who="kim")
 
 
-def test_what_cannot_be_computed_of_the_original_waits_as_well(opened, monkeypatch):
+def test_what_cannot_be_computed_of_the_original_waits_as_well(opened, tmp_path, monkeypatch):
     def fails(*_):
         raise InputError("the regressors of record 7 depend on each other")
 
     monkeypatch.setattr("diskret.remote.office.checking", fails)
     assert opened.submit(QUERY, "model", who="kim") == "waiting"
     assert "record 7" in opened.history("pay")[-1].what
+    desk = Desk(tmp_path / "centre.db", KEYS)
+    assert b"record 7" not in desk.result("pay/persons", "model").files["model.csv"]
+    desk.decide("pay/persons", "model", "refuse", who="Lee", why="nothing came")
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="name='model' is taken"):
+        opened.submit(QUERY, "model", who="kim")
 
 
 def test_results_can_be_submitted_so_often_and_no_oftener(opened):

@@ -23,7 +23,7 @@ from diskret.cli.main import app
 from diskret.errors import InputError, ProofError
 from diskret.outputs import Desk, Profile
 from diskret.outputs.unread import unread
-from diskret.remote import scripts
+from diskret.remote import program_of_r, scripts
 from diskret.remote.gate import answered
 from diskret.remote.sandbox import Limits, Ran, Sandbox
 from diskret.remote.scripts import Script, ask_script, compare_script, submit_script
@@ -130,7 +130,8 @@ def test_what_a_script_calls_its_figures_tells_nothing_of_the_original(opened, t
     assert len(content.splitlines()) == 1
 
 
-def test_a_script_that_fails_on_the_original_looks_as_if_it_waited(opened):
+def test_a_script_that_fails_on_the_original_looks_as_if_it_waited(opened, tmp_path):
+    """At the desk, too: by the time of the answer and by a second result of one name it shows."""
     secret = persons().pay.max()
     failing = f"assert data.pay.max() != {secret}, data.pay.max()\ntable('t', data.pay.head(3))"
     script = Script("pay", "persons", failing)
@@ -138,6 +139,14 @@ def test_a_script_that_fails_on_the_original_looks_as_if_it_waited(opened):
     assert submit_script(opened, script, "t", who="kim") == "waiting"
     noted = opened.history("pay")[-1]
     assert (noted.happened, noted.what) == ("refused", "failed: t")
+    desk = Desk(tmp_path / "centre.db", KEYS)
+    assert desk.result("pay/persons", "t").files == {"t.csv": b"figure,value\n"}
+    desk.decide("pay/persons", "t", "refuse", who="Lee", why="it failed")
+    before = len(opened.history("pay"))
+    for again in (script, Script("pay", "persons", "table('t', data.pay.head(3))")):
+        with pytest.raises(InputError, match="name='t' is taken"):
+            submit_script(opened, again, "t", who="kim")
+    assert len(opened.history("pay")) == before  # nothing is charged, nothing computed
     assert compare_script(opened, script, who="kim").results  # of one block, and no error
 
 
@@ -147,6 +156,8 @@ def test_scripts_are_charged_and_end(opened):
         compare_script(opened, Script("pay", "persons", many), who="kim")
     with pytest.raises(InputError, match="'eve' is no member"):
         ask_script(opened, SCRIPT, who="eve")
+    with pytest.raises(InputError, match="'persons' may take 60 s at most, not 61 s"):
+        ask_script(opened, Script("pay", "persons", CODE, seconds=61), who="kim")
     with pytest.raises(InputError, match="the script has no result 'else'"):
         submit_script(opened, SCRIPT, "else", who="kim")
 
@@ -337,7 +348,9 @@ give_table("found", c(
 ))
 """
     script = Script("pay", "persons", code, 20, "r")
-    with script.sandbox(SimpleNamespace(original="x.csv", memory=4000, processes=8)) as box:
+    with script.sandbox(
+        SimpleNamespace(original="x.csv", memory=4000, processes=8, seconds=20)
+    ) as box:
         for _ in range(2):
             ran = script.run(box, pd.DataFrame({"pay": [1.0]}), listen=True)
             assert ran.result is not None, ran.said
@@ -346,7 +359,8 @@ give_table("found", c(
 
 
 def test_without_r_a_script_in_r_is_refused(opened, monkeypatch):
-    monkeypatch.setattr(scripts.shutil, "which", lambda _: None)
+    monkeypatch.setattr("diskret.remote.program_of_r.shutil.which", lambda _: None)
+    program_of_r.environment.cache_clear()
     with pytest.raises(InputError, match="there is no Rscript here: install R"):
         ask_script(opened, Script("pay", "persons", "1", written="r"), who="kim")
     with pytest.raises(InputError, match="in python or r, not in 'cobol'"):

@@ -185,3 +185,16 @@ def test_what_cannot_be_compared_is_told():
         assigned(two, two, sample=20_000, seed=1)
     with pytest.raises(DiskretError, match="candidates="):
         linked(two, two, candidates=0)
+
+
+@pytest.mark.parametrize("metric", ["standardised", "robust", "gower", "mahalanobis"])
+@pytest.mark.parametrize("giant", [1e6, 1e13])
+def test_beside_a_giant_the_others_are_still_told_apart(metric, giant):
+    """In standard deviations that he makes huge, all others lie at nearly one place."""
+    values = np.r_[7.0 * np.arange(1, 101), giant][:, None]
+    nearest = np.abs(values - values.T).argsort(axis=1)[:, 0]
+    assert (nearest == np.arange(101)).all()  # as they are, each is nearest to itself alone
+    assert linked(Seen(values), Seen(values), metric).correct.tolist() == [1.0] * 101
+    off = values.copy()
+    off[:100] += 1e-13 * values[:100]  # by rounding alone
+    assert linked(Seen(values), Seen(off), metric).share == 1.0

@@ -18,6 +18,7 @@ from diskret.safe import ControlTable, SafeFile, SafeProblem, annealing
 from diskret.safe import search as search_module
 from diskret.safe.annealing import STAGES, Plan, Run
 from diskret.safe.cells import ExactCellsError, cells, deviations
+from diskret.safe.checkpoint import Checkpoint, Standing
 from diskret.safe.layout import layout
 from diskret.safe.mending import mend
 from diskret.safe.optimal import optimal
@@ -352,16 +353,33 @@ def test_a_search_goes_on_where_it_stopped(tmp_path, at, inside, monkeypatch):
 
         def interrupted(self, *arguments):
             carry_out(self, *arguments)
-            stop()
+            if self.sweeps:  # not while it is prepared
+                stop()
 
         monkeypatch.setattr(Run, "_carry_out", interrupted)
+
+    def told(task, *_):
+        if task.startswith("search: ") and not inside:
+            stop()
+
     with pytest.raises(Stop):
-        search(problem, seed=5, sweeps=120, checkpoint=path, progress=lambda *_: inside or stop())
+        search(problem, seed=5, sweeps=120, checkpoint=path, progress=told)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     resumed = search(problem, seed=5, sweeps=120, checkpoint=path)
     assert same(resumed, whole)
     assert not path.exists()
     assert not list(tmp_path.iterdir())
+
+
+def test_what_others_left_where_a_checkpoint_is_written_does_not_get_it(tmp_path):
+    """Somebody else's file, or a link to it, would be filled, and he could read it."""
+    theirs, path = tmp_path / "theirs", tmp_path / "state"
+    theirs.write_text("")
+    (tmp_path / "state.part").symlink_to(theirs)
+    standing = Standing(None, np.zeros(1, np.int32), np.zeros(1, np.int32), (), np.ones(4), 0.0, ())
+    Checkpoint(path, "task").save(standing)
+    assert (theirs.read_text(), path.is_symlink()) == ("", False)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
 def test_a_checkpoint_of_another_search_is_refused(tmp_path):

@@ -42,7 +42,7 @@ def hidden_data(records, **other):
         "variables": variables,
         "noise": None,
         "questions": 100,
-        "suppression": Suppression(dk.rules.MinimumFrequency(3)),
+        "suppression": Suppression(dk.rules.MinimumFrequency(3), "2025"),
     }
     return DataSet(**(given | other))
 

@@ -130,7 +130,8 @@ def test_a_variable_with_a_tree(config, tmp_path):
 
 
 def test_cells_are_hidden_by_rules(config, tmp_path):
-    text = WHOLE.replace('record_key = "key"\n', 'method = "suppression"\nunit = "sex"\n')
+    given = 'method = "suppression"\nvintage = "2025"\nunit = "sex"\n'
+    text = WHOLE.replace('record_key = "key"\n', given)
     text = text.replace("share = 0.4\n", "")
     noise = text[text.index("[data.noise]") : text.index("[data.variables.sex]")]
     path = config()
@@ -146,6 +147,18 @@ def test_cells_are_hidden_by_rules(config, tmp_path):
     measured = read(f"{counts}\np_percent = {{ p = 10 }}\n[data.measures.births]")
     assert measured.suppression.judge("") == MinimumFrequency(3)
     assert measured.suppression.judge("births") == MinimumFrequency(3) | PPercent(10)
+    sums = 'sums = ["births = boys + girls"]\n'
+    kinds = "".join(f"[data.measures.{name}]\n" for name in ("births", "boys", "girls"))
+    data = read(f"{counts}\n{kinds}", "questions = 40\n", f"questions = 40\n{sums}")
+    assert data.suppression.vintage == "2025"
+    assert data.suppression.together("boys") == ("births", "boys", "girls")
+    for old, new, said in (
+        ("questions = 40\n", f"questions = 40\n{sums}", "'births', which is none"),
+        ("questions = 40\n", "questions = 40\nsums = ['births']\n", "is no sum of measures"),
+        ('vintage = "2025"\n', "", "say by 'vintage' of which records"),
+    ):
+        with pytest.raises(JobError, match=said):
+            read(counts, old, new)
     for rules, said in (
         (f"{counts}\np_percent = {{ p = 10 }}", "no 'measures' of sums"),
         ("p_percent = { p = 10 }\n[data.measures.births]", "counts need a rule"),

@@ -1,6 +1,10 @@
 """The service over a socket: what it answers, to whom, and what it says of the rest."""
 
+import asyncio
+import signal
 import socket
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -8,14 +12,19 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
+from anyio import CapacityLimiter
 from fastapi import FastAPI
 from over_http import USERS, ask, listening, send, service
 from serving import by_hand, census, people, tabulator
+from starlette.requests import Request
 
 import diskret as dk
 from diskret.errors import InputError
 from diskret.serve.client import ServiceError
+from diskret.serve.web.figures import Figures
 from diskret.serve.web.server import server
+from diskret.serve.web.waiting import while_waited_for
+from diskret.serve.web.watch import Watch
 from diskret.workbench.server import workbench
 
 
@@ -281,3 +290,46 @@ def test_a_port_that_another_program_has_is_told(url):
         workbench(Path(), port),
     ):
         pass
+
+
+def test_ctrl_c_waits_for_no_answer_and_a_system_that_stops_the_service_does(tmp_path):
+    ended = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        own = server(FastAPI(), service(None), print)
+        own.handle_exit(number, None)
+        ended[number] = own.should_exit, own.force_exit
+    assert ended == {signal.SIGINT: (True, True), signal.SIGTERM: (True, False)}
+
+
+def test_what_computes_when_the_server_ends_is_told_and_its_asker_hears_it():
+    """Then the engine is stopped; in a server that waits for its thread it would go on."""
+    said, told = [], threading.Event()
+
+    async def computes(scope, receive, send):
+        def ask(gone):
+            begun.set()
+            while not gone():
+                time.sleep(0.01)
+            told.set()
+
+        await while_waited_for(Request(scope, receive), ask, CapacityLimiter(1))
+
+    async def receive():
+        await asyncio.sleep(600)
+
+    async def send(message):
+        said.append(message.get("status"))
+
+    async def main():
+        watch = Watch(computes, Figures(), 10, 30.0)
+        scope = {"type": "http", "headers": [], "query_string": b"", "method": "GET", "path": "/"}
+        task = asyncio.create_task(watch(scope, receive, send))
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled() and told.wait(30)
+
+    begun = threading.Event()
+    asyncio.run(main())
+    assert said[0] == 503

@@ -1,10 +1,12 @@
 """Remote access and the checker's desk over a socket: on the same tokens, roles and log."""
 
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from over_http import listening, send
+from over_http import ask, listening, send
 
 import diskret as dk
 from diskret.errors import InputError
@@ -67,6 +69,24 @@ def test_the_desk_is_for_checkers(url):
     assert send(url, "POST", "/v1/desk", {"do": "list"}, "dsk_kim").status == 403
     for asked in ({"do": "burn"}, {}, [], {"do": 1}, {"do": "show", "project": "no"}):
         assert send(url, "POST", "/v1/desk", asked, "dsk_lee").status == 422, asked
+
+
+def test_no_table_waits_for_scripts(monkeypatch):
+    """They take minutes; all threads that compute tables would wait for them."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(*_):
+        begun.set()
+        go_on.wait(30)
+        return "{}"
+
+    monkeypatch.setattr("diskret.serve.web.app.answered_by_gate", slow)
+    with listening(office=object(), computed=1) as address, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(send, address, "POST", "/v1/remote", {}, "dsk_kim")
+        assert begun.wait(30)
+        assert ask(address, ["sex"]).status == 200 and not asked.done()
+        go_on.set()
+        assert asked.result().status == 200
 
 
 def test_a_service_without_them_says_so():

@@ -18,6 +18,7 @@ from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.serve import Question
 from diskret.serve.answers import Memory, Refused, Shown
+from diskret.serve.engines import Until
 
 PEOPLE = people()
 DATA = census(PEOPLE, questions=10_000)
@@ -284,3 +285,10 @@ def test_small_tables_take_no_more_memory_than_is_counted():
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(memory) == len(asked) and 0.7 < used / memory.bytes < 1.3
+
+
+def test_closing_does_not_wait_for_what_is_computed():
+    own = tabulator()
+    with own._engines["census"].turn(Until()):
+        own.close()  # in this thread, so it would wait for ever
+    own.close()

@@ -113,12 +113,34 @@ def test_who_lives_together_moves_together_and_always_in_the_same_way():
     other = mask(table, Ring(50, 300), keys=keys(2))
     assert first.frame.equals(again.frame)
     assert not first.frame.equals(other.frame)
+    assert first.frame.equals(mask(table, Ring(50.0, 300.0), keys=keys(1)).frame)
     homes = {}
     for row, new in zip(table.to_pylist(), first.frame.to_pylist(), strict=True):
         homes.setdefault((row["x"], row["y"]), set()).add((new["x"], new["y"]))
     assert {len(points) for points in homes.values()} == {1}
     shuffled = table.take(np.random.default_rng(2).permutation(len(table)))
     assert places_of(mask(shuffled, Ring(50, 300), keys=keys(1)).frame) == places_of(first.frame)
+
+
+def test_two_editions_do_not_tell_the_places_of_the_first():
+    """The village has grown, so rings are narrower: P + 4 s in one edition, P + s in the other."""
+    draw = np.random.default_rng(0)
+    homes = np.round(draw.uniform(0, 3_000, (440, 2)) + [4_300_000, 2_600_000], 1)
+    moved = [
+        mask(pa.table({"x": x, "y": y}), Ring(100, 300), least=5, keys=keys(1)).frame
+        for x, y in (homes[:40].T, homes.T)
+    ]
+    first, second = (
+        np.column_stack([one[name].to_numpy(zero_copy_only=False)[:40] for name in "xy"])
+        for one in moved
+    )
+    told = [
+        np.hypot(*((after * second - before * first) / (after - before) - homes[:40]).T) < 4
+        for after, before in ((2, 1), (4, 1), (8, 1), (4, 2), (8, 2), (16, 1))
+    ]
+    shown = ~np.isnan(first + second).any(axis=1)
+    assert shown.sum() > 20
+    assert np.any(told, axis=0)[shown].sum() <= 1
 
 
 def test_every_part_of_the_ring_is_equally_likely():
@@ -190,7 +212,7 @@ def test_frames_stay_what_they_are_and_degrees_are_taken():
         ({"how": Grid(1_000), "few": "drop"}, "few must be 'hide' or 'refuse'"),
         ({"how": Grid(1_000), "least": 0}, "least must be a whole number"),
         ({"how": Grid(1_000), "x": "z"}, "'z'"),
-        ({"how": Ring(0, 5), "crs": 4326}, "'y' is infinite .first in row 2"),
+        ({"how": Ring(0, 5), "crs": 4326}, "'y' is infinite .*first in row 2"),
     ],
 )
 def test_what_cannot_be_masked_is_refused(change, message):

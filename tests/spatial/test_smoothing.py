@@ -1,5 +1,7 @@
 """Smooth maps: unrounded they tell everything, rounded each small count might be another."""
 
+from itertools import product
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,8 +9,9 @@ from profiles import scaled
 
 import diskret as dk
 from diskret.errors import InputError, ProtectionError
-from diskret.spatial import Grid, smooth
+from diskret.spatial import Grid, smooth, smoothing
 
+KEYS = dk.SecretKeys(bytes(range(32)))
 GRID = Grid(1_000)
 SOUTH, WEST = 2_600_000, 4_300_000
 
@@ -64,7 +67,11 @@ def test_each_small_count_might_be_another(seed, kind):
     least, width = int(rng.integers(2, 6)), float(rng.choice([0.7, 1.0, 2.3]))
     bandwidth = width * (1 if kind == "normal" else 2)
     found = smooth(
-        table_of(counts), dk.rules.MinimumFrequency(least), bandwidth=bandwidth * 1_000, kernel=kind
+        table_of(counts),
+        dk.rules.MinimumFrequency(least),
+        bandwidth=bandwidth * 1_000,
+        kernel=kind,
+        keys=KEYS,
     )
     public = {
         place(row["cell"]): round(row["value"] / found.step) for row in found.frame.to_pylist()
@@ -114,7 +121,7 @@ def test_an_unrounded_map_tells_every_count(seed):
 def test_a_coarser_step_is_taken_where_it_is_asked_for():
     counts = {(0, 0): 1, (0, 1): 40, (1, 0): 30, (5, 5): 2, (5, 6): 8}
     rule = dk.rules.MinimumFrequency(3)
-    own = smooth(table_of(counts), rule, bandwidth=1_500)
+    own = smooth(table_of(counts), rule, bandwidth=1_500, keys=KEYS)
     coarse = smooth(table_of(counts), rule, bandwidth=1_500, step=own.step * 10)
     assert coarse.step == own.step * 10
     values = np.array(coarse.frame["value"].to_pylist()) / coarse.step
@@ -123,10 +130,42 @@ def test_a_coarser_step_is_taken_where_it_is_asked_for():
     assert "2 Zellen haben weniger als 3 Personen" in own.claim("de")[0]
 
 
-def test_without_small_counts_the_finest_step_is_enough():
-    found = smooth(table_of({(0, 0): 7, (0, 1): 0}), dk.rules.MinimumFrequency(3), bandwidth=500)
-    assert found.step == 0.0001
-    assert found.moves == {}
+def test_without_small_counts_the_first_step_that_is_drawn_is_enough():
+    table, rule = table_of({(0, 0): 7, (0, 1): 0}), dk.rules.MinimumFrequency(3)
+    keys = [dk.SecretKeys(bytes([*range(31), n])) for n in range(60)]
+    found = [smooth(table, rule, bandwidth=500, keys=one) for one in keys]
+    assert all(one.moves == {} for one in found)
+    steps = [one.step for one in found]
+    # of 60 maps 45 begin with the finest step by chance, 8 with the next, 3 with the one after
+    assert 35 <= steps.count(0.0001) <= 55 and len({*steps}) > 3
+    assert steps[0] == smooth(table, rule, bandwidth=500, keys=keys[0]).step
+
+
+def released(counts, least):
+    """All maps that may be made of a street, for some keys or others: step and values."""
+    count = np.array(counts)[None, :]
+    weight = smoothing._weights(1.5, "normal")
+    value = smoothing._smoothed(count, weight)
+    search = smoothing._Search(count, np.ones(count.shape, bool), value, weight, least)
+    unsafe = np.argwhere((count > 0) & (count < least))
+    for step in (0.1, 0.2, 0.5, 1.0, 2.0, 5.0):
+        if search.moves(unsafe, step) is not None:
+            yield step, tuple(np.rint(value / step).astype(int).ravel())
+
+
+def test_who_tries_all_distributions_learns_no_small_count_from_map_and_step():
+    """Twelve persons in four houses; he knows how the step is chosen, and all but the keys."""
+    least, made = 3, dict[object, list[tuple[int, ...]]]()
+    for counts in product(range(13), repeat=4):
+        for shown in released(counts, least) if sum(counts) == 12 else ():
+            made.setdefault(shown, []).append(counts)
+    judged = 0
+    for possible in made.values():
+        for house in range(4):
+            told = {counts[house] for counts in possible}
+            judged += bool({*range(1, least)} & told)
+            assert not told <= {*range(1, least)}
+    assert judged > 100
 
 
 def test_nobody_else_to_be_taken_for_is_refused():

@@ -170,8 +170,11 @@ def test_columns_must_differ(name):
 
 @pytest.mark.parametrize("text", ["a\nb", "a\r", "\x00", "\ud800"])
 def test_control_characters_are_refused(text):
-    with pytest.raises(InputError, match="control characters"):
+    with pytest.raises(InputError, match="control characters, e.g. .* in .*; remove"):
         public_cells(a_published(dimensions=(REGION, Dimension(text, SIZE.hierarchy))))
+    code = Hierarchy.flat(["a", f"{text}b"])
+    with pytest.raises(InputError, match="control characters, e.g. .* in 'kind'; remove"):
+        public_cells(a_published(dimensions=(REGION, Dimension("kind", code))))
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
 """The draft of a job: written and read again, undone, and kept over a crash."""
 
+import errno
 import os
+import re
 import stat
 import tomllib
+from pathlib import Path
 
 import pytest
 from benches import draft, records
@@ -12,6 +15,7 @@ from profiles import examples
 
 from diskret.errors import JobError
 from diskret.jobs.read import read_job
+from diskret.workbench.bench import Bench
 from diskret.workbench.draft import draft_text, read_draft
 from diskret.workbench.session import DRAFT, Session
 
@@ -100,3 +104,17 @@ def test_unsaved_work_stays_when_the_workbench_is_closed(tmp_path):
     session.put(draft())
     session.close()
     assert (tmp_path / DRAFT).exists()
+
+
+def test_a_folder_that_takes_no_change_is_named_and_the_workbench_closes(tmp_path, monkeypatch):
+    """On such a disk even a file that is not there cannot be removed."""
+
+    def refuses(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), "a stage")
+
+    own = Bench(tmp_path)
+    monkeypatch.setattr("diskret.jobs.text_files.new_file", refuses)
+    monkeypatch.setattr(Path, "unlink", refuses)
+    with pytest.raises(JobError, match=re.escape(f"{tmp_path / DRAFT}: cannot be written (Read-")):
+        own.session.put({"records": {"path": "firms.csv"}})
+    own.close()

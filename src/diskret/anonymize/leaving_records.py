@@ -82,6 +82,20 @@ def chosen_columns(
     return named
 
 
+def refuse_followers(md: Microdata, chosen: Sequence[str]) -> None:
+    """Refuse columns that follow a key and still tell what it was before a step changed it."""
+    for key, names in md.roles.followers.items():
+        for name in names:
+            own = {step.verb for step in md.history if name in step.columns}
+            verbs = [step.verb for step in md.history if key in step.columns]
+            left = [verb for verb in verbs if verb not in own]
+            if left and name in chosen:
+                raise InputError(
+                    f"{name!r} follows {key!r}, which {left[0]}() changed, and still tells its "
+                    "values before that; leave it out, or change it in the same way"
+                )
+
+
 def refuse_telling(md: Microdata, together: Sequence[Told], allowed: Sequence[str]) -> None:
     """Refuse columns that tell who lives together, unless they may."""
     for one in together:

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from diskret.anonymize.deviations import controlled_tables, original_records
 from diskret.anonymize.dp_noise import guarantees
+from diskret.anonymize.given_back import refuse_given_back
 from diskret.anonymize.households import telling
 from diskret.anonymize.leaving_records import (
     chosen_columns,
     drawn_order,
     leaving,
+    refuse_followers,
     refuse_telling,
     with_new_numbers,
 )
@@ -29,11 +32,10 @@ from diskret.anonymize.result import MicrodataResult, inside_of
 from diskret.attack.microdata import MicrodataCertificate, certify, certify_safe
 from diskret.attack.microdata.claims import Safe
 from diskret.attack.microdata.said import Open, percent_drawn
-from diskret.errors import InputError, ProofError
+from diskret.errors import InputError
 from diskret.keys import SecretKeys
 from diskret.microdata.modelled_risk import models
 from diskret.parameters import reading
-from diskret.publish.office.microdata import Inside
 from diskret.tables.counted import combined, counted_all
 from diskret.tables.lists import variables
 from diskret.tables.public_files import check_file_name
@@ -79,7 +81,8 @@ def release(
         [`checklist`][diskret.anonymize.checklist.checklist].
     columns
         Variables to release, in this order; None: all keys, numeric and sensitive variables and
-        strata, in the order of the file. A follower leaves only if it is named.
+        strata, in the order of the file. A follower leaves only if it is named, and not with
+        values that a step has taken from its key.
     attributes
         Columns without a role that are released on purpose.
     weight
@@ -103,7 +106,7 @@ def release(
     ------
     InputError
         Nothing is claimed; a column is missing, or must not or cannot be released, or tells who
-        lives together.
+        lives together, or what another column was before a step changed it.
     ProofError
         A claim does not hold; says how many records fail it, and what to do.
 
@@ -131,6 +134,8 @@ def release(
         }
         return release_safe(md, asked, name, secret, [one for one, used in options.items() if used])
     chosen = chosen_columns(md, columns, tuple(attributes), weight)
+    refuse_followers(md, chosen)
+    refuse_given_back(md, chosen)
     claims = _claims(md, asked, level, chosen)
     together = () if household else telling(md, chosen)
     refuse_telling(md, together, allowed)
@@ -140,11 +145,10 @@ def release(
     table = table.take(pa.array(order)).combine_chunks()
     table = with_new_numbers(md, table, order, draw, household=household, id=id)
     names = tuple(key for key in md.roles.keys if key in chosen)
-    inside = inside_of(md, order)
     left = _left_open(
         md, chosen, names, [one.name for one in together], household=household, shuffle=shuffle
     )
-    certificate = _certified(md, name, table, inside, names, claims, left)
+    certificate = _certified(md, name, table, order, names, claims, left)
     certificate = replace(
         certificate, checked=(*certificate.checked, *guarantees(md), *_sample_drawn(md))
     )
@@ -164,37 +168,30 @@ def _certified(
     md: Microdata,
     name: str,
     table: pa.Table,
-    inside: Inside,
+    order: NDArray[np.intp],
     names: Sequence[str],
     claims: Sequence[Claim],
     left: Open,
 ) -> MicrodataCertificate:
-    def certified(records: pa.Table, about: Inside) -> MicrodataCertificate:
-        return certify(
-            name,
-            records,
-            names,
-            claims,
-            weight=about.weight,
-            household=about.household,
-            original=md.original.table,
-            sensitive=[one for one in md.roles.sensitive if one in table.column_names],
-            identifiers=md.original.roles.identifiers,
-            numbered=md.original.roles.columns("id"),
-            orders=md.roles.orders,
-            means_missing=codes_there(md, records),
-            models=models(records, names, about.weight, claims),
-            together=md.drawn is not None and md.drawn.together is not None,
-            left=left,
-        )
-
-    try:
-        return certified(table, inside)
-    except ProofError:
-        # the office looks for the rows in its own file, so they are named in that order
-        back = pa.array(np.argsort(inside.row))
-        certified(table.take(back), inside_of(md, np.arange(md.n)))
-        raise
+    inside = inside_of(md, order)
+    return certify(
+        name,
+        table,
+        names,
+        claims,
+        weight=inside.weight,
+        household=inside.household,
+        original=md.original.table,
+        sensitive=[one for one in md.roles.sensitive if one in table.column_names],
+        identifiers=md.original.roles.identifiers,
+        numbered=md.original.roles.columns("id"),
+        orders=md.roles.orders,
+        means_missing=codes_there(md, table),
+        fit=lambda keys: models(keys, names, inside.weight, claims),
+        together=md.drawn is not None and md.drawn.together is not None,
+        left=left,
+        rows=order,  # the office looks for them in its own file
+    )
 
 
 def _asked(claim: Any) -> tuple[Any, ...]:

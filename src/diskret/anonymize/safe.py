@@ -36,7 +36,7 @@ Method = Literal["search", "hoehne", "exact"]
 _ENGINES: dict[Method, tuple[str, tuple[str, ...]]] = {
     "search": ("search", ("seed", "sweeps", "time_limit", "checkpoint", "progress", "known")),
     "hoehne": ("hoehne", ("seed", "error", "increment", "progress", "known")),
-    "exact": ("optimal", ("time_limit",)),
+    "exact": ("optimal", ("time_limit", "progress")),
 }
 #: What a method must not be given if it does not take it.
 _OF_A_METHOD = ("sweeps", "time_limit", "checkpoint", "error", "increment")
@@ -131,8 +131,9 @@ def safe(
     increment
         Of ``"hoehne"``: by how much it rises when no more combinations become safe. None: 1.
     seed
-        Same seed, same records, same options: same file, on any number of threads. A file made
-        of the same records with another seed must not leave besides: together they tell more.
+        Same seed, same records, same options: same file, on any number of threads. Draws follow
+        from the records, too, so that editions of a file do not share them. A file made of the
+        same records with another seed must not leave besides: together they tell more.
     progress
         Callback.
 
@@ -205,15 +206,16 @@ def safe(
     progress("count combinations", 0, 1)
     found = combinations(before, names, counted)
     progress("count combinations", 1, 1)
+    own = found.seed(seed)
     problem, found, cells = safe_problem(found, control, progress)
     given = {name: one for name, one in options.items() if one is not None}
-    given |= {"seed": seed, "progress": progress, "known": cells}
+    given |= {"seed": own, "progress": progress, "known": cells}
     file = _solved(problem, found, method, given)
     told = found_by_safe(md, names, control, problem, file, cells, progress)
     if method == "hoehne":
         told["trace"] = [list(step) for step in file.trace]
     del problem, cells, given  # of large files there is not room for both them and the records
-    table = safe_records(file, found, names, seed)
+    table = safe_records(file, found, names, own)
     step: dict[str, Any] = {
         "tables": listed if counted else listed[""],
         "levels": _written_levels(levels),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,20 @@ class Combinations:
     #: V arrays (J,), codes from 0 on, in small types
     codes: tuple[NDArray[np.signedinteger[Any]], ...]
     count: NDArray[np.int64]  # number of records, (J,)
+
+    def seed(self, given: int) -> int:
+        """The seed of all draws: it follows from the values as well as from the one that is given.
+
+        Else two editions of a file would share their draws, and where they differ by a person,
+        their safe files would hardly differ by more; see `diskret.anonymize.variables.chance`.
+        """
+        mark = blake2b(repr((given, self.names, self.sizes)).encode(), digest_size=8)
+        for values in self.values:
+            mark.update(repr(values.cast(pa.string()).to_pylist()).encode())
+        for codes in self.codes:  # their type follows from the kind of frame
+            mark.update(np.ascontiguousarray(codes, dtype=np.int32).data)
+        mark.update(self.count.data)
+        return int(mark.hexdigest(), 16)
 
     @property
     def sizes(self) -> tuple[int, ...]:

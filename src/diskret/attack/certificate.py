@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from diskret.attack.all_cells import all_cells
 from diskret.attack.attacker import Attacker
+from diskret.attack.earlier_tables import seen_by_readers
 from diskret.attack.equations import equations
 from diskret.attack.examination import Examination, Targets, interval_columns
 from diskret.attack.examine import examine
@@ -43,7 +44,8 @@ class Proof:
     publication: what was attacked; positions of cells below count through all of its tables.
     requirements: the protection levels that were claimed and proven. Confidential.
     examination: the attack, witnesses included.
-    outsider: the attack of the plain outsider.
+    outsider: the attack of the plain outsider, who does not know how far the true values can lie
+        from changed ones of earlier releases, unless their certificates say it.
     original: original values of all cells in scaled integers, flat. Confidential.
     unclaimed: positions of suppressed cells of earlier releases of which nothing is claimed.
     unsafe: sums of suppressed cells that were claimed and proven to be uncertain enough; None if
@@ -281,9 +283,10 @@ def outer_intervals(examination: Examination) -> dict[str, Any]:
 def beside(publication: Publication) -> list[dict[str, str]]:
     """The tables of earlier releases: where they were published, and a digest of each."""
     earlier = publication.tables[len(publication.own) :]
+    shown = [table if table.of_changed is None else table.of_changed.shown for table in earlier]
     return [
         {"release": release, "table": name, "digest": content_digest(replace(table, name=name))}
-        for (release, name), table in zip(publication.beside, earlier, strict=True)
+        for (release, name), table in zip(publication.beside, shown, strict=True)
     ]
 
 
@@ -386,10 +389,10 @@ def certify(
             f"{many} {many:sum|sums} of suppressed cells can be narrowed down too far; nothing "
             "was certified"
         )
-    outsider = examination
-    if attacker.informed:
+    outsider, seen = examination, seen_by_readers(publication)
+    if attacker.informed or seen is not publication:
         outsider = examine(
-            publication, Attacker(), progress=progress, original=original, deadline=deadline
+            seen, Attacker(), progress=progress, original=original, deadline=deadline
         )
     nothing = np.zeros(0, dtype=np.int64) if unclaimed is None else unclaimed
     number = len(publication.own)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from diskret.attack.attacker import Attacker
 from diskret.attack.ties import shown_somewhere
 from diskret.tables import Earlier, MeasureSum, Publication, Published
+from diskret.tables.perturbed import as_readers_see
 from diskret.tables.requirements import Requirements
 
 
@@ -21,6 +22,14 @@ def read_beside(
     before = tuple(replace(e.published, name=e.name) for e in earlier)
     names = tuple((e.release, e.published.name) for e in earlier)
     return Publication((*own, *before), tuple(sums), names)
+
+
+def seen_by_readers(publication: Publication) -> Publication:
+    """The same without what the office alone knows of earlier values that were changed."""
+    tables = tuple(map(as_readers_see, publication.tables))
+    if all(one is other for one, other in zip(tables, publication.tables, strict=True)):
+        return publication
+    return replace(publication, tables=tables)
 
 
 def with_own_hidden(publication: Publication) -> Publication:

@@ -8,7 +8,7 @@ of a claim get one more for all of them together; where there is none, for half 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -73,6 +73,7 @@ def settle_pieces(
     search: Search,
     progress: Progress = silent,
     before: Sequence[Point] = (),
+    outsider_first: bool = False,
 ) -> Settled:
     """Prove the claims of an outsider and of every single contributor; parameters as `withstand`.
 
@@ -93,8 +94,7 @@ def settle_pieces(
     ]
     tables = [*tables, *before]
     found: list[Claims] = []
-    new: list[Move] = []
-    asked = set[tuple[int, int]]()
+    attacked: list[_Piece] = []
     done = 0
 
     def tell() -> None:
@@ -107,16 +107,15 @@ def settle_pieces(
         if not len(targets):
             continue
         piece = _Piece(cells, targets, view, tables, by_cell, by_column)
-        at_hand = piece.at_hand
-        at_hand.add_given([move for of in given for move in of.get(int(label[cells[0]]), [])])
-        number = len(at_hand.moves)
-        found.append(piece.settle())
-        asked |= piece.asked
-        new += [
-            Move(cells[move.cell], move.step, move.unit)
-            for i, move in enumerate(at_hand.moves[number:], number)
-            if i not in at_hand.spare
-        ]
+        of_piece = (of.get(int(label[cells[0]]), []) for of in given)
+        found.append(piece.withstand_outsiders([move for of in of_piece for move in of]))
+        attacked.append(piece)
+    if insiders.coalition and not (outsider_first and any(map(len, found))):
+        for done, piece in enumerate(attacked):
+            progress("attack", done, len(pieces))
+            found.append(piece.withstand_contributors())
+    new = [move for piece in attacked for move in piece.new_moves()]
+    asked = set[tuple[int, int]]().union(*(piece.asked for piece in attacked))
     return Settled(put_together(new, known.matrix, truth), found, asked, left)
 
 
@@ -177,36 +176,48 @@ class _Piece:
         self._inside = inside
         self._quads = Quads(inside)
 
-    def settle(self) -> Claims:
-        """What is open after all."""
+    def withstand_outsiders(self, given: Sequence[Move]) -> Claims:
+        """What is open to somebody who contributes nothing; `given`: moves to begin with."""
+        self.at_hand.add_given(given)
+        self._given = len(self.at_hand.moves)
         for claim in np.lexsort((-self.most, np.diff(self.member.indptr))).tolist():
-            self._withstand_outsiders(claim, int(self.most[claim]))
+            self._find(claim, int(self.most[claim]))
         # an outsider may be owed less than others are, down to nothing
         short = np.flatnonzero(self.at_hand.best < self.most)
-        nobody = np.full((len(short), 1), _NOBODY)
-        owed = self._owed(short, nobody)
+        owed = self._owed(short, np.full((len(short), 1), _NOBODY))
         for claim, need in zip(short.tolist(), owed.tolist(), strict=True):
             if need < self.most[claim]:
-                self._withstand_outsiders(claim, need)
+                self._find(claim, need)
         outside = self.at_hand.best[short] < owed
-        claim = name = need = open_ = np.zeros(0, dtype=np.int64)
-        if self.view.insiders.coalition:
-            claim, name, need = self._unproven(short[~outside], owed[~outside])
-            open_ = self._prove(claim, name, need)
-        which = np.append(short[outside], claim[open_])
-        return Claims(
-            np.append(nobody[outside], self.contributors.names[name[open_]]),
-            self.target[which],
-            self.side[which],
-            np.append(owed[outside], need[open_]),
-        )
+        self._short = short[~outside], owed[~outside]
+        self.__dict__.pop("_programme", None)  # there may be thousands of pieces
+        nobody = np.full(int(outside.sum()), _NOBODY)
+        return self._open(short[outside], nobody, owed[outside])
+
+    def withstand_contributors(self) -> Claims:
+        """What is open to single contributors, of all that is not open to an outsider."""
+        claim, name, need = self._unproven(*self._short)
+        open_ = self._prove(claim, name, need)
+        self.__dict__.pop("_programme", None)
+        return self._open(claim[open_], self.contributors.names[name[open_]], need[open_])
+
+    def _open(
+        self, claim: NDArray[np.int64], who: NDArray[np.int64], need: NDArray[np.int64]
+    ) -> Claims:
+        return Claims(who, self.target[claim], self.side[claim], need)
+
+    def new_moves(self) -> Iterator[Move]:
+        """The moves found that something relies on, of all unknown cells."""
+        for i, move in enumerate(self.at_hand.moves[self._given :], self._given):
+            if i not in self.at_hand.spare:
+                yield Move(self.cells[move.cell], move.step, move.unit)
 
     def _owed(self, claim: NDArray[np.int64], who: NDArray[np.int64]) -> NDArray[np.int64]:
         """How far claims have to move where these are the insiders, ``(q, 1)``."""
         lower, upper = self.view.insiders.level(self.target[claim], who)
         return np.where(self.side[claim] > 0, upper, lower)
 
-    def _withstand_outsiders(self, claim: int, need: int) -> None:
+    def _find(self, claim: int, need: int) -> None:
         """Find a move of a claim that goes so far, or else as far as one at hand."""
         if self.at_hand.best[claim] >= need:
             return

@@ -150,6 +150,7 @@ def withstand(
     progress: Progress = silent,
     before: Sequence[Point] = (),
     deadline: Deadline = NEVER,
+    outsider_first: bool = False,
 ) -> Withstood:
     """Look for tables that show that no coalition can tell a target too closely.
 
@@ -160,12 +161,16 @@ def withstand(
     whole: values are whole numbers.
     before: further alternative tables, that the same attack made when less was hidden.
     deadline: raises `OutOfTime` then.
+    outsider_first: where something is open to an outsider nobody else is asked.
     """
     search = Search(known, bounds, truth, whole, deadline)
-    pieces = settle_pieces(known, bounds, truth, tables, insiders, whole, search, progress, before)
+    pieces = settle_pieces(
+        known, bounds, truth, tables, insiders, whole, search, progress, before, outsider_first
+    )
     if insiders.coalition > 1:  # what no single one can tell, several may
         pieces = replace(pieces, left=np.arange(insiders.target.shape[0]))
-    if not len(pieces.left):
+    enough = outsider_first and any(map(len, pieces.open))
+    if enough or not len(pieces.left):
         opened = _together(_opened(pieces.open))
         return Withstood(pieces.tables, opened, _looked(pieces.asked), known.cell)
     shown = Shown(known, truth, insiders, whole)
@@ -177,6 +182,8 @@ def withstand(
         (): [(t, side) for side, most in sides for t in pieces.left[most[pieces.left] > 0].tolist()]
     }
     for size in range(insiders.coalition + 1):
+        if outsider_first and work.open:
+            break
         following: defaultdict[Coalition, set[tuple[int, int]]] = defaultdict(set)
         levels = work.levels(queue)
         for done, (who, claims) in enumerate(sorted(queue.items())):
@@ -301,8 +308,11 @@ def withstand_insiders(
     progress: Progress = silent,
     before: Withstood | None = None,
     deadline: Deadline = NEVER,
+    outsider_first: bool = False,
 ) -> tuple[Examination, Withstood]:
     """The same examination, with more witnesses where insiders need them, and what is open.
+
+    outsider_first: where something is open to an outsider nobody else is asked.
 
     Nothing simpler proves what is claimed of insiders, so `OutOfTime` is raised at the deadline.
     """
@@ -314,7 +324,9 @@ def withstand_insiders(
     truth[~known.latent] = np.asarray(original).ravel()[known.cell[~known.latent]]
     old = [] if before is None else list(_still_possible(before, known, bounds, truth))
     whole = publication.tables[0].frequency
-    found = withstand(known, bounds, truth, tables, insiders, whole, progress, old, deadline)
+    found = withstand(
+        known, bounds, truth, tables, insiders, whole, progress, old, deadline, outsider_first
+    )
     found = replace(found, tables=[*old, *_completed(found.tables, tables, known, bounds)])
     # they move the original values in few places
     return examination.with_tables(found.tables, Point(truth, 1) if found.tables else None), found

@@ -88,7 +88,7 @@ def unknown_bounds(
             own = original.ravel()[start : start + table.value.size].reshape(table.shape)
         now = start < publication.starts[len(publication.own)]
         about = attacker.about(table.name) if now else attacker.about_earlier()
-        if not now and only_bounded(table):  # zeros of changed values are not told apart
+        if table.of_changed is not None:  # zeros of changed values are not told apart
             about = replace(about, zeros_known=False)
         lower, upper = attacker_bounds(table, about, own)
         low, high = _public_bounds(table)
@@ -102,11 +102,6 @@ def unknown_bounds(
         np.append(public_low[seen], np.where(known.free, -UNKNOWN, 0)),
         np.append(public_high[seen], np.full(len(known.free), UNKNOWN)),
     )
-
-
-def only_bounded(table: Published) -> bool:
-    """Whether nothing but intervals is known of a table: its values were changed."""
-    return table.lower is not None and bool(table.suppressed.all())
 
 
 def _whole(bounds: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from diskret.attack.all_cells import AllCells, all_cells, remembered
 from diskret.attack.attacker import Attacker
 from diskret.attack.axes import Axis, Meaning, axes_of
 from diskret.attack.equations import cell_name, equations
-from diskret.attack.knowledge import only_bounded, unknown_bounds
+from diskret.attack.knowledge import unknown_bounds
 from diskret.attack.reduction import reduce
 from diskret.attack.ties import numbered
 from diskret.tables import Publication
@@ -115,7 +115,7 @@ def may_have_parts(publication: Publication) -> bool:
     part that nobody published.
     """
     earlier = publication.tables[len(publication.own) :]
-    return overlapping(publication) or any(map(only_bounded, earlier))
+    return overlapping(publication) or any(table.of_changed is not None for table in earlier)
 
 
 def _leaves(axis: Axis) -> tuple[Meaning, ...]:
@@ -173,7 +173,7 @@ def revealed_parts(publication: Publication) -> Parts:
     found = _Found()
     for column in range(len(coded.names)):
         _differences(seen, coded, column, found)
-    bounded = np.array([only_bounded(table) for table in publication.tables])
+    bounded = np.array([table.of_changed is not None for table in publication.tables])
     judged = (coded.cell < coded.public) & ~bounded[coded.table]
     _atoms(seen, coded, judged, found)
     parts = found.parts(coded.names, tuple(coded.place))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diskret.cellkey.intervals import Intervals, Row, check_not_below_zero, upper_bounds
+from diskret.disk import own_file
 from diskret.errors import InputError
 from diskret.io import to_arrow
 from diskret.io.arrays import from_list
@@ -186,8 +187,7 @@ def write_intervals(lookup: Intervals, path: str | PathLike[str], kind: str) -> 
         raise InputError(f"noise in steps of 1/{lookup.step} cannot be written as decimals")
     # rounded down with as many digits as the modulus has, bounds come back as they were
     digits = max(len(str(lookup.modulus)), _STEP_DIGITS)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", newline="") as file:
+    with os.fdopen(own_file(Path(path)), "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=";", lineterminator="\n")
         writer.writerow(_HEADER)
         for count, bounds, noise in zip(lookup.counts, lookup.bounds, lookup.noise, strict=True):

@@ -22,16 +22,16 @@ def argus(
     job: Annotated[Path, typer.Argument(metavar="JOB.arb", help="A batch file of τ-ARGUS.")],
     logbook: Annotated[
         str | None,
-        typer.Argument(metavar="[LOG]", help="Where to write the log, instead of LOGBOOK."),
+        typer.Argument(metavar="LOG", help="Where to write the log, instead of LOGBOOK."),
     ] = None,
     temporary: Annotated[
         str | None,
-        typer.Argument(metavar="[TEMP]", help="As of τ-ARGUS; nothing is written there."),
+        typer.Argument(metavar="TEMP", help="As of τ-ARGUS; nothing is written there."),
     ] = None,
     data: Annotated[
         str | None,
         typer.Argument(
-            metavar="[DATA]", help="Folder of files that do not lie beside the job; of outputs."
+            metavar="DATA", help="Folder of files that do not lie beside the job; of outputs."
         ),
     ] = None,
     folder: Annotated[

@@ -18,7 +18,13 @@ from typing import Annotated
 
 import typer
 
-from diskret.errors import DiskretError, ProofError, ProtectionError, VerificationError
+from diskret.errors import (
+    DiskretError,
+    ProofError,
+    ProtectionError,
+    VerificationError,
+    said_of,
+)
 from diskret.texts import words_in
 from diskret.texts.messages import translated
 
@@ -125,7 +131,7 @@ def reported(
             raise
         if debug:
             typer.echo(traceback.format_exc(), err=True)
-        said = spelled(translated(str(error), language))
+        said = spelled(translated(said_of(error), language))
         if isinstance(error, _REFUSALS):
             message, code = texts.said("refused", message=said), REFUSED
         elif isinstance(error, (DiskretError, OSError)):

@@ -1,19 +1,27 @@
-"""Ctrl-C ends a command at once, even while a solver runs, and never while files are moved."""
+"""Ctrl-C ends a command at once, even while a solver runs, and never while files are moved.
+
+A server ends so, too: whatever computes for somebody has a moment, and is then left.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Generator, Mapping
+import time
+from collections.abc import Coroutine, Generator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 #: Seconds in which the command is expected to end by itself: it does unless it waits for a solver.
 _PATIENCE = 0.5
+#: Seconds that answers have which are under way when a server is told to end, twice.
+_MOMENT = 0.2
 #: Status of a program that was ended by Ctrl-C.
 INTERRUPTED = 130
 #: What Ctrl-C sends, and what Windows lets one program send another.
@@ -57,10 +65,13 @@ def interruptible(said: str) -> Generator[None]:
 
 
 @contextmanager
-def ended_by_signals() -> Generator[None]:
-    """Let SIGINT and SIGTERM end a server in order, and not the program in the middle.
+def ended_by_signals(said: str = "") -> Generator[None]:
+    """Let SIGINT and SIGTERM end a server in order: what is opened inside is closed.
 
-    What waits for a solver inside of a request is given the time that the server gives it.
+    Then the process ends, also where threads still compute: nobody waits for what they find, nor
+    for Python to take itself apart.
+
+    said: what is printed then.
     """
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -71,10 +82,35 @@ def ended_by_signals() -> Generator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        pass
+        if said:
+            print(said)
+        while _writing():
+            time.sleep(0.05)
+        sys.stdout.flush()
+        os._exit(0)
     finally:
         signal.set_wakeup_fd(listened, warn_on_full_buffer=False)
         _restore(before)
+
+
+def run_until_told(serving: Coroutine[Any, Any, None]) -> None:
+    """Run a server; what it is answering when it ends has a moment for that, and is then left.
+
+    serving: ends when the server is told to stop.
+    """
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(serving)
+    finally:
+        logging.getLogger("uvicorn.error").disabled = True  # that answers are broken off is meant
+        for stop in (False, True):
+            left = asyncio.all_tasks(loop)
+            for one in left if stop else ():
+                one.cancel()
+            if left:
+                loop.run_until_complete(asyncio.wait(left, timeout=_MOMENT))
+        if not asyncio.all_tasks(loop):
+            loop.close()
 
 
 def end_at_once(said: str) -> None:

@@ -20,7 +20,7 @@ from diskret.cli.command import (
     named,
     reported,
 )
-from diskret.cli.interrupt import ended_by_signals
+from diskret.cli.interrupt import ended_by_signals, run_until_told
 from diskret.cli.show import terminal
 from diskret.texts import percent, words_in
 
@@ -96,9 +96,8 @@ def serve(
         def ready(address: str) -> None:
             typer.echo(words.said("listening", address=address))
 
-        with server_of(opened, ready) as server, ended_by_signals():
-            server.run()
-        typer.echo(words["stopped"])
+        with ended_by_signals(words["stopped"]), server_of(opened, ready) as server:
+            run_until_told(server.serve())
 
 
 def _show(opened: Opened, words: Words, language: Language) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from diskret.cli.command import DebugOption, Language, LanguageOption, reported
-from diskret.cli.interrupt import ended_by_signals
+from diskret.cli.interrupt import ended_by_signals, run_until_told
 from diskret.errors import InputError
 from diskret.texts import words_in
 
@@ -35,8 +35,8 @@ def workbench(
                 "'diskret[web]'"
             ) from error
         words = words_in(language, "workbench")
-        with workbench(folder, port, language.value) as (server, url):
+        with ended_by_signals(), workbench(folder, port, language.value) as (server, url):
             typer.echo(words.said("command.open", url=url))
             typer.echo(words["command.stop"])
-            with opened_in_browser(url) if browser else nullcontext(), ended_by_signals():
-                server.run()
+            with opened_in_browser(url) if browser else nullcontext():
+                run_until_told(server.serve())

@@ -6,6 +6,7 @@ words of the user's own names never matter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -25,6 +26,10 @@ _DECIMALS = 18  # 10**18 is the largest power of ten that fits 64 bits
 
 #: What to do about records in which a number is missing.
 FILL_IN = "fill it in, or leave such records out"
+#: What to do about texts that are no numbers: written otherwise, or none.
+_AS_NUMBERS = f"write 1234.5, not 1.234,5 or 1_234.5, {AS_THE_FILE_DOES}"
+_NO_NUMBERS = "put numbers in their place, leave such records out, or name the column of numbers"
+_NUMBER = re.compile(r"\s*[+-]?[\d.,_ '\u2019\xa0\u202f]*\d[\d.,_ '\u2019\xa0\u202f]*\s*")
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,8 @@ class Check:
 
     def remedied(self, examples: Iterable[object]) -> str:
         """What to do about some examples."""
+        if self.remedy == _AS_NUMBERS and not any(_NUMBER.fullmatch(str(one)) for one in examples):
+            return _NO_NUMBERS
         return self.remedy if self.decimals is None else decimals_advice(examples, self.decimals)
 
 
@@ -266,8 +273,7 @@ def _whole(
         # engines read 1_234 as a number; a statistician would not
         unreadable = f"{number} IS NULL OR POSITION('_' IN {text}) > 0"
         what = f"texts that are no numbers below 10^20 in column {column.name!r}"
-        as_text = f"write 1234.5, not 1.234,5 or 1_234.5, {AS_THE_FILE_DOES}"
-        checks.append(Check(column, unreadable, what, as_text))
+        checks.append(Check(column, unreadable, what, _AS_NUMBERS))
         if decimals is not None and decimals < 3 and not rounded:
             # 1.234 is refused below as a fraction; 2.000 would pass as 2
             doubtful = f"{text} LIKE '%.000' AND ABS({number}) BETWEEN 1 AND 999"

@@ -23,6 +23,8 @@ from diskret.io.record_errors import Place, RecordError
 from diskret.texts.numbers import Count
 
 _EXAMPLES = 5
+#: Beyond it, squares of numbers and their sums have no end.
+_LARGEST = 1e100
 #: Stands at the beginning of files; Python takes it for a letter.
 _MARK = "\ufeff"
 #: A number with a point and three digits behind it, which may be one of thousands.
@@ -304,14 +306,14 @@ def numbers(values: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise _no_numbers(values, name) from None
     found = cast.to_numpy().astype(np.float64)
-    endless = np.flatnonzero(np.isinf(found))
+    endless = np.flatnonzero(np.abs(found) > _LARGEST)
     if len(endless):
         number = Count(len(endless))
         raise RecordError(
             lambda place: (
-                f"{number} {number:value|values} in {name!r} {number:is|are} infinite (first in "
-                f"{place.named(endless[0])}); correct {number:it or leave it|them or leave them} "
-                "missing"
+                f"{number} {number:value|values} in {name!r} {number:is|are} infinite or beyond "
+                f"10^100 (first in {place.named(endless[0])}); correct "
+                f"{number:it or leave it|them or leave them} missing"
             )
         )
     return found

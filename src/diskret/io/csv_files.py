@@ -21,7 +21,7 @@ from diskret.errors import InputError
 from diskret.io.columns import check_names
 from diskret.io.csv_lines import check_quotes, line_of, numbered, spans_lines
 from diskret.io.data_file import DataFile
-from diskret.io.encoded import decoded
+from diskret.io.encoded import decoded, not_utf8
 from diskret.io.sources import Source
 from diskret.texts.numbers import Count
 
@@ -30,7 +30,6 @@ _BLOCK = 2**24
 _END = re.compile(r"\r\n|\r|\n")
 #: The line that Excel writes above the names, to say the delimiter.
 _SAID_BY_EXCEL = re.compile(r"sep=(.)", re.IGNORECASE)
-_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def csv_source(said: DataFile) -> Source:
@@ -103,7 +102,7 @@ def _header(path: Path) -> tuple[tuple[str, ...], str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             line = file.readline().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise _not_utf8(path) from error
+        raise not_utf8(path) from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     return _names(path, line, DataFile(path))
@@ -204,7 +203,7 @@ def _read(
         )
     except (pa.ArrowException, OSError) as error:
         if "UTF8" in str(error) or not _is_utf8(data):
-            raise _not_utf8(path) from error
+            raise not_utf8(path) from error
         with suppress(csv.Error, UnicodeError, OSError):
             lines = io.StringIO(data.decode(), newline="") if isinstance(data, bytes) else None
             _check_fields(path, lines or _lines(path), columns, delimiter, skipped)
@@ -245,18 +244,3 @@ def _is_utf8(data: Path | bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _not_utf8(path: Path) -> InputError:
-    """What to do about text in another encoding; 16-bit text is known by its mark."""
-    with suppress(OSError), path.open("rb") as file:
-        if file.read(2) in _WIDE:
-            return _in("utf-16", path)
-    return _in("cp1252", path)
-
-
-def _in(encoding: str, path: Path) -> InputError:
-    return InputError(
-        f"{path}: is not UTF-8 text; save it as UTF-8, or say its encoding: "
-        f'DataFile(path, encoding="{encoding}")'
-    )

@@ -36,6 +36,8 @@ SUFFIXES: dict[str, FileFormat] = {
 }
 #: Suffixes of workbooks that are not read.
 OTHER_WORKBOOKS = (".xls", ".xlsb", ".ods")
+#: Suffixes of files that hold others, packed.
+PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z")
 #: How the names of SDMX-CSV files end that diskret writes.
 _SDMX = (".sdmx1.csv", ".sdmx2.csv")
 #: Option → the formats that have it.

@@ -16,7 +16,7 @@ from diskret.errors import InputError
 from diskret.io.code_book import CodeBook
 from diskret.io.columns import check_names, some
 from diskret.io.csv_files import csv_source, read_csv
-from diskret.io.data_file import OTHER_WORKBOOKS, DataFile
+from diskret.io.data_file import OTHER_WORKBOOKS, PACKED, DataFile
 from diskret.io.database import PostgresTable
 from diskret.io.files import (
     parquet_blocks,
@@ -393,6 +393,8 @@ def _check_there(said: DataFile) -> None:
         raise InputError(
             f"{path}: is read as .xlsx only; open it in a spreadsheet program and save it so"
         )
+    if path.suffix.lower() in PACKED and said.format is None:
+        raise InputError(f"{path}: is packed; unpack it, and name what was in it")
     if said.format is None:
         raise InputError(f"{path}: the suffix {path.suffix!r} is not known; {_ACCEPTED}")
     if not path.is_file():

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from diskret.errors import InputError
 from diskret.io import Column, DataFile
-from diskret.io.data_file import OPTIONS, OTHER_WORKBOOKS, SUFFIXES, FileFormat
+from diskret.io.data_file import OPTIONS, OTHER_WORKBOOKS, PACKED, SUFFIXES, FileFormat
 from diskret.jobs.schema import Section
 from diskret.parameters import parameters
 
@@ -26,6 +26,8 @@ def read_file(section: Section, key: str) -> DataFile:
             f"{path.name} is read as .xlsx only; open it in a spreadsheet program and save it so",
             key,
         )
+    if path.suffix.lower() in PACKED:
+        raise section.error(f"{path.name} is packed; unpack it, and name what was in it", key)
     known = get_args(FileFormat)
     kind = section.choice("format", "fixed" if fields else by_suffix, known)
     if kind is None:

@@ -24,7 +24,7 @@ from diskret.jobs.in_engine import is_in_engine, write_in_engine
 from diskret.jobs.noise import changed_tables
 from diskret.jobs.places import borders, merged, opened
 from diskret.jobs.read import read_job
-from diskret.jobs.revision import protect_edition
+from diskret.jobs.revision import protect_edition, revised
 from diskret.jobs.tables import table_of_cells
 from diskret.jobs.values import Job, JobTable, Records, TableJob
 from diskret.keys import SecretKeys
@@ -186,7 +186,10 @@ def write_job(
     if ledger is None:
         write(results, folder, formats, keys=keys, intervals=intervals, **options)
     else:
-        ledger.publish(results, folder, formats, name=name, intervals=intervals, **options)
+        revises = revised(job.edition, [result.name for result in results])
+        ledger.publish(
+            results, folder, formats, name=name, revises=revises, intervals=intervals, **options
+        )
 
 
 def _ledger(job: Job, folder: Path, keys: SecretKeys | str | PathLike[str] | None) -> Ledger | None:

@@ -201,7 +201,22 @@ class Section:
             return path
         if is_folder:
             raise self.error(f"'{key}': the file {path} is a folder", key)
-        raise self.error(f"'{key}': the file {path} does not exist", key)
+        if path.name == "-" or path.exists():  # a pipe
+            raise self.error(
+                f"'{key}': {path.name} is no file; save what comes through a pipe as a file first, "
+                "for it is read more than once",
+                key,
+            )
+        there = [one.name for one in path.parent.glob("*")]
+        if near := get_close_matches(path.name, there, 1):
+            raise self.error(
+                f"'{key}': the file {path} does not exist; did you mean {near[0]!r}?", key
+            )
+        raise self.error(
+            f"'{key}': the file {path} does not exist; paths are seen from the folder of the job "
+            f"file, {self.file.parent.resolve()}",
+            key,
+        )
 
     # ── saying what is wrong ────────────────────────────────────────────────────
 
@@ -283,6 +298,12 @@ def _homes() -> Mapping[str, str]:
 
 def open_job(path: Path) -> Section:
     """The whole job file as a section."""
+    if path.is_dir():
+        raise JobError(f"{path} is a folder; name the job file in it")
+    if path.name == "-" or (path.exists() and not path.is_file()):
+        raise JobError(
+            f"a job is read from a file, not from {path.name}; save what comes through a pipe first"
+        )
     if not path.is_file():
         raise JobError(
             f"there is no job file {path.name} in {path.parent.resolve()}; the option --template "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -88,15 +88,31 @@ def changed_alike(
     ]
 
 
-def measured_otherwise(
-    entries: Sequence[Entry], results: Sequence[Protected]
+def said_otherwise(
+    entries: Sequence[Entry], tables: Sequence[Published], revised: Collection[str] = ()
 ) -> list[tuple[Entry, int]]:
-    """Earlier tables with cells of new ones in other measures, or that say no period.
+    """Earlier tables that may say the same as new ones under other names.
 
-    Of each measure and period the largest.
+    Of other measures and periods with common cells, each with the largest table, but for periods
+    that new tables are a revision of; and of the same ones, for each choice of variables and number
+    of cells the last, whose categories may have other names.
     """
+    found = {
+        (note.variables, note.cells): (entry, at)
+        for entry in entries
+        for at, note in enumerate(entry.tables)
+        if any(note.about.shares_cells(own.about) for own in tables)
+    }
+    every = [*found.values(), *_measured_otherwise(entries, tables, revised)]
+    chosen = {(entry.number, at): (entry, at) for entry, at in every}
+    return [chosen[key] for key in sorted(chosen)]
+
+
+def _measured_otherwise(
+    entries: Sequence[Entry], tables: Sequence[Published], revised: Collection[str]
+) -> list[tuple[Entry, int]]:
     found: dict[tuple[int, str, str], tuple[Entry, int]] = {}
-    for number, new in enumerate(result.published for result in results):
+    for number, new in enumerate(tables):
         names = {*new.variables, *new.where.asked}
         for entry in entries:
             for at, note in enumerate(entry.tables):
@@ -104,13 +120,12 @@ def measured_otherwise(
                 alike = names <= its or its <= names  # so that cells are common
                 about, own = note.about, new.about
                 other = note.measure != new.measure and about.shares_records(own)
-                other = other or about.period_unsaid(own)
+                other = other or (about.of_another_period(own) and note.vintage not in revised)
                 best = found.get((number, note.measure, note.vintage))
                 larger = best is None or note.cells > best[0].tables[best[1]].cells
                 if other and alike and larger:
                     found[number, note.measure, note.vintage] = entry, at
-    chosen = {(entry.number, at): (entry, at) for entry, at in found.values()}
-    return [chosen[key] for key in sorted(chosen)]
+    return [*found.values()]
 
 
 def published_by(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import diskret.unrepeatable as unrepeatable
 from diskret.attack import Attacker, Requirements
-from diskret.errors import InputError
+from diskret.errors import InputError, MeasureError
 from diskret.keys import SecretKeys
 from diskret.ledger.check import WORK, CheckReport, check, to_publish
 from diskret.ledger.entries import (
@@ -23,10 +23,10 @@ from diskret.ledger.entries import (
     changed_alike,
     earlier_of_results,
     earlier_tied_to,
-    measured_otherwise,
     noisy_before,
     published_by,
     recorded,
+    said_otherwise,
 )
 from diskret.ledger.narrowed_cells import BrokenCell
 from diskret.ledger.refusals import (
@@ -38,7 +38,7 @@ from diskret.ledger.refusals import (
 )
 from diskret.ledger.who import who_of
 from diskret.progress import Progress, silent
-from diskret.protect.linked import check_measures
+from diskret.protect.linked import check_measures, check_valued, warn_of_corrections
 from diskret.protect.result import Result
 from diskret.protect.write import (
     DEFAULT_FORMATS,
@@ -62,6 +62,7 @@ from diskret.tables import (
     Table,
     together,
 )
+from diskret.tables.one_measure import remembered
 from diskret.tables.ties import refuse_two_spellings
 from diskret.texts.numbers import Count
 
@@ -282,6 +283,7 @@ class Ledger:
         *,
         name: str | None = None,
         who: str | None = None,
+        revises: Collection[str] | None = None,
         intervals: bool = False,
         again: Again = attack_again,
         **options: Unpack[WritingSeveral],
@@ -304,6 +306,10 @@ class Ledger:
             Name of the release, unique in the ledger; by default that of the folder.
         who
             Who publishes; by default the name of the login.
+        revises
+            Vintages of which the results are a revision, attacked together with what was delivered
+            first, see [`check_revision`][diskret.ledger.revisions.check_revision]: values may be
+            the same. None: nothing is said, and there is a warning where they mostly are.
         again
             The attack on results together with earlier tables; raises an error to refuse.
         **options
@@ -317,7 +323,8 @@ class Ledger:
         Raises
         ------
         InputError
-            The name is taken, others publish for longer than `wait`, or an option does not fit.
+            The name is taken, others publish for longer than `wait`, or an option does not fit; or
+            the values are those of an earlier release in another measure or of another vintage.
         ProofError
             Together with earlier releases something would not be protected; nothing was
             written.
@@ -335,9 +342,13 @@ class Ledger:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
             before = [note for entry in entries for note in entry.tables]
-            refuse_two_spellings([result.published for result in results], before)
-            others = store.load(connection, self._store, measured_otherwise(entries, results))
+            shown = [result.published for result in results]
+            refuse_two_spellings(shown, before)
+            otherwise = said_otherwise(entries, shown, revises or ())
+            others = store.load(connection, self._store, otherwise)
             check_measures(results, others)
+            if revises is None:
+                warn_of_corrections(results, others)
             position = store.position(connection, self._store)
             wanted, shared = earlier_of_results(entries, results)
             moved = any(result.position != position for result in suppressed)
@@ -407,7 +418,8 @@ class Ledger:
         Warns
         -----
         UserWarning
-            Together with it, cells that earlier releases protect can be computed.
+            Together with it, cells that earlier releases protect can be computed; or its values are
+            those of an earlier release in another measure or of another vintage.
         """
         keys = self._store.keys
         found = as_earlier(name, together(published), noise, original, requirements)
@@ -418,7 +430,15 @@ class Ledger:
             warnings.warn(_opened(opened), stacklevel=2)
         entry = Entry(0, "record", name, who_of(who), unrepeatable.now(), why, sums=found[0].sums)
         with store.change(self._store) as connection:
-            _check_free(store.entries(connection, self._store), name)
+            entries = store.entries(connection, self._store)
+            _check_free(entries, name)
+            otherwise = said_otherwise(entries, shown.tables)
+            before = store.load(connection, self._store, otherwise)
+            try:
+                values = [value for one in found for value in remembered(one)]
+                check_valued(values, before, found[0].sums)
+            except MeasureError as error:
+                warnings.warn(str(error), stacklevel=2)
             described = recorded(entry, found, "" if noise is None else repr(noise), keys)
             store.add(connection, self._store, *described)
         return self.release(name)

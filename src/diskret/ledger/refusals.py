@@ -197,7 +197,7 @@ def check_zeros_before(results: Sequence[Protected], noisy: Sequence[Earlier]) -
                 if result.published.changed and not result.published.frequency:
                     named = replace(one.published, name=one.name)
                     check_sums_of_zero_counts(named, zero, result.published)
-        elif one.shown is not None:
+        elif one.perturbed:
             hidden = one.shown >= NO_BOUND
             sums = replace(one.published, name=one.name, value=one.shown, suppressed=hidden)
             for result in results:
@@ -210,10 +210,7 @@ def check_zeros_before(results: Sequence[Protected], noisy: Sequence[Earlier]) -
 
 def _zero(counts: Earlier) -> NDArray[np.bool_]:
     """Where counts were shown as 0, and somebody may be there."""
-    low, high = counts.published.intervals.values()
-    if counts.shown is not None:
-        return (counts.shown.ravel() == 0) & (high > 0)
-    return (low == 0) & (high > 0) & (high < NO_BOUND)
+    return (counts.shown.ravel() == 0) & (counts.published.intervals["upper"] > 0)
 
 
 def check_same_values(results: Sequence[Protected], earlier: Sequence[Earlier]) -> None:
@@ -243,8 +240,7 @@ def check_noise_stays_unknown(results: Sequence[Protected], earlier: Sequence[Ea
                 shown &= ~one.published.suppressed.ravel()[second]
             else:
                 plain = new.value.ravel()[first]
-                there = NO_BOUND if one.shown is None else one.shown.ravel()[second]
-                shown &= there < NO_BOUND
+                shown &= one.shown.ravel()[second] < NO_BOUND
             told = shown & (plain != 0)  # 0 has no noise
             if told.any():
                 cells = describe_some(new.dimensions, first[told], _FEW)
@@ -262,10 +258,8 @@ def _check_same(result: Protected, earlier: Earlier) -> None:
     now = result.remembered("")
     new, old = now.published, earlier.published
     first, second = common_cells(new, old)
-    differ = np.zeros(len(first), dtype=bool)
-    if now.shown is not None and earlier.shown is not None:
-        mine, theirs = now.shown.ravel()[first], earlier.shown.ravel()[second]
-        differ |= (mine < NO_BOUND) & (theirs < NO_BOUND) & (mine != theirs)
+    mine, theirs = now.shown.ravel()[first], earlier.shown.ravel()[second]
+    differ = (mine < NO_BOUND) & (theirs < NO_BOUND) & (mine != theirs)
     for mine, theirs in zip(_sides(new), _sides(old), strict=True):
         known = (np.abs(mine[first]) < NO_BOUND) & (np.abs(theirs[second]) < NO_BOUND)
         differ |= known & (mine[first] != theirs[second])

@@ -34,6 +34,7 @@ from diskret.publish.verify.internal import OfficeCells, check_fingerprint
 from diskret.tables import NO_BOUND, NO_LEVELS, Earlier, MeasureSum, Published, Table
 from diskret.tables.add_up import add_up, leaf_mask
 from diskret.tables.difference import matched, transposed
+from diskret.tables.published import Changed
 from diskret.texts.numbers import Count
 
 #: What is joined to the measure for the first values, and for what was corrected of them.
@@ -305,15 +306,11 @@ def _auxiliary(
     signed: bool = False,
 ) -> Earlier:
     """A table that nobody published, of which bounds are known and nothing is required."""
-    seen = replace(
-        then.published.all_hidden(),
-        measure=f"{measure}{what}",
-        nonnegative=not signed,
-        rounding=1,
-        lower=lower,
-        upper=upper,
+    nobody = replace(
+        then.published.all_hidden(), measure=f"{measure}{what}", nonnegative=not signed, rounding=1
     )
-    return Earlier(what.strip(" ()"), seen, value, NO_LEVELS, perturbed=True)
+    seen = replace(nobody, lower=lower, upper=upper, of_changed=Changed(nobody, told=True))
+    return Earlier(what.strip(" ()"), seen, value, NO_LEVELS)
 
 
 def _check_alike(now: Published, before: Published) -> None:

@@ -14,6 +14,8 @@ from diskret.outputs.profile import Profile
 from diskret.outputs.sums import unsafe_difference, variables
 from diskret.outputs.terms import families
 
+_SAME_WAY = 1e-6  # of the way from one value to the next
+
 
 @dataclass(frozen=True, eq=False)
 class Statement:
@@ -42,7 +44,7 @@ class Statement:
 class _Part:
     """One grouping of one result, for all records that any result tells something of.
 
-    `times`: how many times each record is added up; None: once.
+    `times`: how many times each record is added up; None: once. `way`: as of `Told`.
     """
 
     result: str
@@ -50,6 +52,7 @@ class _Part:
     sets: NDArray[np.int32]
     values: NDArray[np.float64] | None
     times: NDArray[np.int8] | None = None
+    way: NDArray[np.float64] | None = None
 
 
 def beside(earlier: Sequence[Statement], new: Statement, profile: Profile) -> list[Finding]:
@@ -71,7 +74,11 @@ def beside(earlier: Sequence[Statement], new: Statement, profile: Profile) -> li
     whose = np.concatenate([one.unit for one in statements])[first]
     unit = np.unique(whose, return_inverse=True)[1].astype(np.int32)
     parts = [part for one in statements for part in _placed(one, records)]
-    found = [_counts(_finest(parts), unit, profile), *_all_sums(parts, unit, profile)]
+    found = [
+        _counts(_finest(parts), unit, profile),
+        _neighbours(parts, unit, profile),
+        *_all_sums(parts, unit, profile),
+    ]
     kept = {one.check: one for one in found[::-1] if one is not None}
     return [kept[check] for check in ("difference", "rest", "too_large") if check in kept]
 
@@ -92,11 +99,12 @@ def within(
     counts
         Whether numbers of units are looked at, and not only sums.
     """
-    parts = [_Part("", one.names, one.sets, _where_told(one)) for one in told]
+    parts = [_Part("", one.names, one.sets, _where_told(one), way=one.way) for one in told]
     found: list[Finding | None] = []
     own = _finest(parts) if counts else []
     if len(own) > 1:
         found.append(_counts(own, unit, profile, alone=True))
+        found.append(_neighbours(parts, unit, profile, alone=True))
     found += _all_sums(parts, unit, profile, alone=True)
     kept = {one.check: one for one in found[::-1] if one is not None}
     return [kept[check] for check in ("within", "too_large") if check in kept]
@@ -112,7 +120,7 @@ def _placed(statement: Statement, records: NDArray[np.uint64]) -> list[_Part]:
         if own is not None:
             values = np.full(len(records), np.nan)
             values[at] = own
-        placed.append(_Part(statement.name, told.names, sets, values))
+        placed.append(_Part(statement.name, told.names, sets, values, way=told.way))
     return placed
 
 
@@ -146,6 +154,27 @@ def _counts(
     statements, told_by, known = _statements(parts, unit)
     found = smallest_difference(statements, profile.threshold, [] if alone else known)
     return _finding("within" if alone else "difference", found, statements, told_by, profile)
+
+
+def _neighbours(
+    parts: Sequence[_Part], unit: NDArray[np.int32] | None, profile: Profile, alone: bool = False
+) -> Finding | None:
+    """Two percentiles that lie between the same two values, at different places: they tell both."""
+    own = [part for part in parts if part.way is not None]
+    statements, told_by, _ = _statements(own, unit)
+    ways = np.concatenate([part.way for part in own if part.way is not None] or [np.zeros(0)])
+    seen: dict[tuple[bytes, ...], tuple[int, float]] = {}
+    for row in range(0, len(ways), 2):
+        halves = [statements.cells[[row + side]].indices.tobytes() for side in (0, 1)]
+        # of -x what lies below is what lies above of x
+        way = float(ways[row] if halves[0] <= halves[1] else 1 - ways[row])
+        first, known = seen.setdefault(tuple(sorted(halves)), (row, way))
+        if not all(halves) or abs(way - known) <= _SAME_WAY:
+            continue
+        if alone or told_by[first] != told_by[row] and "" in (told_by[first], told_by[row]):
+            check = "within" if alone else "difference"
+            return _finding(check, Difference(2, (first, row)), statements, told_by, profile)
+    return None
 
 
 def _all_sums(

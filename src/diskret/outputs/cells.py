@@ -117,6 +117,25 @@ class Cells:
         lost = (self.at >= 0) & ~self.used
         return np.bincount(self.at[lost], minlength=len(self.names)) > 0
 
+    @cached_property
+    def levels(self) -> tuple[Cells, Cells]:
+        """The same with what each record is above the smallest of all, and below the largest.
+
+        Whoever knows what was added to each record, or what each was subtracted from, knows these.
+        """
+        if self.parts is not None:
+            above, below = self.parts.levels
+            return above.together(self.names, self._into), below.together(self.names, self._into)
+        _, own = self.records
+        low, high = (float(own.min()), float(own.max())) if len(own) else (0.0, 0.0)
+        values = np.zeros(len(self.at)) if self.values is None else self.values
+        least = _DIGITS * max(abs(low), abs(high))
+        above, below = (
+            Cells(self.names, self.at, np.where(one <= least, 0.0, one), self.unit)
+            for one in (values - low, high - values)
+        )
+        return above, below
+
     def largest(self, number: int) -> NDArray[np.float64]:
         """Shape (number, cells): the largest contributions by size; zero where there is none."""
         if self.unit is None and self.parts is not None:
@@ -314,6 +333,7 @@ def _largest(
     return found
 
 
+_DIGITS = 4 * float(np.finfo(np.float64).eps)  # of a value: its last digits
 _SOME = 20_000
 _COMPILED = 200_000  # records
 _SHORT = 2**16  # cells

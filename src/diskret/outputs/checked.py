@@ -65,6 +65,10 @@ class Told:
     variable
         What these numbers are called, such as ``"turnover"``. Sums of equal values are
         compared whatever they are called.
+    way
+        Of percentiles, shape (sets,): how far the percentile lies on the way from the last value
+        below to the next one, over 0 to 1. Of each two sets the first is what lies below, the
+        second what does not; None: the sets are not of percentiles.
     """
 
     sets: NDArray[np.int32]
@@ -72,6 +76,7 @@ class Told:
     rows: Any = None
     values: NDArray[np.float64] | None = None
     variable: str = ""
+    way: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if self.sets.ndim != 1 or (len(self.sets) and int(self.sets.max()) >= len(self.names)):

@@ -250,13 +250,21 @@ class Desk:
         """
         with store.change(self._store) as connection:
             entries = self._log(connection)
-            _opened(_events(entries), project)
-            own = [one for one in items_of(_events(entries), project) if one.name == result]
-            if not result.strip() or any(one.state in ("accepted", "refused") for one in own):
-                raise InputError(f"name={result!r} is taken or empty: results go by their names")
+            _check_free(_events(entries), project, result)
             verdict = worst([one.verdict for one in (*submitted.findings, *submitted.together)])
             event = Event(0, project, "submitted", result, who_of(who), _now(), why, verdict)
             self._add(connection, event, kept_of(submitted))
+
+    def check_free(self, project: str, result: str) -> None:
+        """Refuse a name under which nothing can be submitted, before anything is computed.
+
+        Raises
+        ------
+        InputError
+            There is no such project, or a result of that name was decided.
+        """
+        with store.read(self._store) as connection:
+            _check_free(_events(self._log(connection)), project, result)
 
     def comment(self, project: str, result: str, text: str, *, who: str | None = None) -> None:
         """Note something beside a result.
@@ -424,6 +432,13 @@ def _opened(events: Sequence[Event], project: str) -> Event:
     names = [one.project for one in events if one.happened == "opened"]
     there = f"; there are {', '.join(map(repr, names))}" if names else ""
     raise InputError(f"the ledger holds no project {project!r}{there}")
+
+
+def _check_free(events: Sequence[Event], project: str, result: str) -> None:
+    _opened(events, project)
+    own = [one for one in items_of(events, project) if one.name == result]
+    if not result.strip() or any(one.state in ("accepted", "refused") for one in own):
+        raise InputError(f"name={result!r} is taken or empty: results go by their names")
 
 
 def _now() -> str:

@@ -21,6 +21,8 @@ from diskret.outputs.profile import Profile
 from diskret.outputs.ranks import quantiles
 from diskret.outputs.task import Task
 
+_SEEN = 1e-6  # of a value: what its first six digits do not show
+
 
 def chart(
     data: Any,
@@ -77,7 +79,8 @@ def histogram(
     bins
         The ends of the classes, of which the last one holds its upper end; or how many there are
         from the smallest to the largest value, or a rule of numpy for that. Ends that are the
-        smallest or largest value are values of units, and judged as such.
+        smallest or largest value, of all records or of a group, are values of units, and judged as
+        such; other ends are percentiles, and classes say what these tell.
     by
         Names of columns that make groups; None: all records are one.
     unit, profile
@@ -128,14 +131,28 @@ def histogram(
         len(labels),
     )
     parts = [Part(STATISTICS["count"], [cells], groups.shape, column)]
-    computed = np.ndim(bins) == 0  # even ends that numpy moves apart where all values are equal
-    low, high = (known.min(), known.max()) if len(known) else (np.nan, np.nan)
-    told = {"min": computed or edges[0] == low, "max": computed or edges[-1] == high}
-    ends = Groups((), len(numbers)).cells(numbers, task.records.unit)
-    parts += [
-        Part(STATISTICS[one], [ends], (), column, (one,)) for one, shown in told.items() if shown
-    ]
+    # of computed ends even those that numpy moves apart where all values are equal
+    whole = Groups((), len(numbers)).cells(numbers, task.records.unit)
+    parts += _ends(whole, edges, column, always=np.ndim(bins) == 0)
+    if task.keys:
+        parts += _ends(task.groups.cells(numbers, task.records.unit), edges, column)
     return task.judged(output, parts, [column], kind="histogram")
+
+
+def _ends(cells: Cells, edges: Any, column: str, always: bool = False) -> list[Part]:
+    """The smallest and largest values of cells that are ends of classes, in what is seen of them.
+
+    Any end: below the smallest value there may be an empty class.
+    """
+    parts: list[Part] = []
+    for name, bound in zip(("min", "max"), cells.bounds, strict=True):
+        shown = np.isclose(bound[:, None], edges, rtol=_SEEN, atol=0).any(axis=1) | always
+        if shown.any():
+            at = np.where(np.append(shown, False)[cells.at], cells.at, np.int32(-1))
+            own = Cells(cells.names, at, cells.values, cells.unit)
+            statistic = replace(STATISTICS[name], checks=("extremes", "missing"))
+            parts.append(Part(statistic, [own], (), column, (name,)))
+    return parts
 
 
 def boxplot(
@@ -199,9 +216,7 @@ def boxplot(
         )
         for name, value in shown.items()
     ]
-    if isinstance(whis, tuple | list):
-        ends = sorted({whis[0] / 100, 0.25, 0.5, 0.75, whis[1] / 100})
-        parts += classes([cells], ends, [f"{100 * end:g} %" for end in ends], column)
+    parts += classes(parts, task.profile.threshold)
     columns: dict[str, Any] = {name: value[task.there] for name, value in shown.items()}
     columns = {"whislo": columns["whislo"], "q1": columns["q1"], "med": columns["q2"]} | {
         name: columns[name] for name in ("q3", "whishi")

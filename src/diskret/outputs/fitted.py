@@ -27,7 +27,8 @@ class Fit:
         Of the regressors.
     dependent
         Name → shape (records,): what the model explains; an indicator for each answer of a model
-        of several, time and event of a model of durations.
+        of several, time and event of a model of durations. With an offset also what it leaves, or
+        the exposure.
     rows
         Shape (records,): what the records are called; None: not known.
     prior
@@ -36,6 +37,9 @@ class Fit:
         Shape (records,): how much each record counts at the solution; None: all count alike.
     residuals
         Shape (records,): of linear models; None: there are none.
+    scattered
+        Shape (records,): residuals whose squares a robust covariance tells for each regressor;
+        None: it is none.
     freedom
         Degrees of freedom that are left.
     sums
@@ -64,6 +68,7 @@ class Fit:
     name: str = ""
     clusters: Any = None
     risk_sets: RiskSets | None = None
+    scattered: Numbers | None = None
 
 
 def fitted_of(results: Any) -> Any:
@@ -115,6 +120,8 @@ def fit_of(results: Any) -> Fit | None:
     rows = None if labels is None else np.asarray(labels)
     residuals = np.asarray(results.resid, np.float64) if name in ("OLS", "WLS") else None
     dependent = _dependent(model, name, y)
+    beyond = {} if name == "PHReg" else _beside_offset(model, next(iter(dependent), ""), y)
+    dependent = {**dependent, **(beyond or {})}
     names = apart([*map(str, model.exog_names)][: x.shape[1]], dependent)  # thresholds come after
     if name == "PHReg":
         freedom = float(dependent[_EVENT].sum()) - x.shape[1]
@@ -128,10 +135,11 @@ def fit_of(results: Any) -> Fit | None:
         residuals,
         float(freedom),
         name != "PHReg",
-        bool(name),
+        bool(name) and beyond is not None,
         type(model).__name__,
         clusters,
         risk_sets,
+        _scattered(results),
     )
 
 
@@ -171,6 +179,7 @@ def counted(fit: Fit, units: NDArray[np.int32] | None) -> tuple[Fit, NDArray[np.
         prior=of(fit.prior),
         working=of(fit.working),
         residuals=of(fit.residuals),
+        scattered=of(fit.scattered),
     ), of(units)
 
 
@@ -232,6 +241,34 @@ def _dependent(model: Any, name: str, y: Numbers) -> Mapping[str, Numbers]:
     if name == "PHReg":
         return {label: y, _EVENT: np.asarray(model.status, np.float64)}
     return {label: y}
+
+
+def _beside_offset(model: Any, label: str, y: Numbers) -> Mapping[str, Numbers] | None:
+    """What the equations of a model with an offset tell sums of, besides what it explains.
+
+    A linear one explains what the offset leaves; one of counts tells rates, so the sum of exposures
+    follows from that of counts. None: it is not known.
+    """
+    given = [getattr(model, one, None) for one in ("offset", "exposure")]  # in logarithms
+    offset = sum(np.asarray(one, np.float64) for one in given if one is not None)
+    if np.ptp(offset) == 0:
+        return {}
+    family = getattr(model, "family", None)
+    link = "Log" if family is None else type(family.link).__name__
+    if link == "Identity":
+        return {f"{label} less offset": y - offset}
+    counts = family is not None or type(model).__name__ in ("Poisson", "NegativeBinomial")
+    return {"exposure": np.exp(offset)} if link == "Log" and counts else None
+
+
+def _scattered(results: Any) -> Numbers | None:
+    if getattr(results, "cov_type", "nonrobust") == "nonrobust":
+        return None
+    for name in ("resid_response", "resid"):
+        found = getattr(results, name, None)
+        if found is not None and np.ndim(found) == 1:
+            return np.asarray(found, np.float64)
+    return None
 
 
 def _plain(answer: Any) -> str:

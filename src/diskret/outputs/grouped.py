@@ -18,9 +18,9 @@ from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked
 from diskret.outputs.functions import Shown, labels, listed
 from diskret.outputs.hiding import hideable
-from diskret.outputs.judge_cells import CLASS, QUANTILE, STATISTICS, Part
+from diskret.outputs.judge_cells import CLASS, QUANTILE, STATISTICS, Part, Statistic
 from diskret.outputs.profile import Profile
-from diskret.outputs.ranks import INTERPOLATIONS, quantiles
+from diskret.outputs.ranks import INTERPOLATIONS, divided, quantiles
 from diskret.outputs.records import Records
 from diskret.outputs.task import Task
 
@@ -163,7 +163,7 @@ def describe(
     for name in names:
         for function in ("count", "mean", "std", "min", "max"):
             parts.append(cells.part(name, function, (f"{name} {function}",)))
-        parts += _ranks(cells, name, ranks, interpolation)
+        parts += _ranks(cells, name, ranks, interpolation, task.profile.threshold)
         if not task.pandas:  # Polars counts values that are missing
             lost = cells.groups.cells(None, records.unit, records.without(name))
             parts.append(Part(STATISTICS["count"], [lost], (), name, (f"{name} null_count",)))
@@ -244,52 +244,54 @@ def quantile(
         output = _made(records, keys, expressions)
     cells = Shown(records, task.groups)
     taken = "nearest above" if interpolation == "nearest" and not task.pandas else interpolation
-    parts = [part for name in names for part in _ranks(cells, name, ranks, taken)]
+    threshold = task.profile.threshold
+    parts = [part for name in names for part in _ranks(cells, name, ranks, taken, threshold)]
     if len(parts) == 1:
         parts = [replace(parts[0], label=())]
     return task.judged(output, parts, names)
 
 
-def _ranks(cells: Shown, name: str, ranks: Sequence[float], interpolation: str) -> list[Part]:
+def _ranks(
+    cells: Shown, name: str, ranks: Sequence[float], interpolation: str, threshold: int
+) -> list[Part]:
     """Percentiles, and the classes between each and the next, which are those of a histogram.
 
     Else many percentiles would show every value that is not among the first or last few.
     """
-    ranks = sorted({*ranks})
-    shown = [f"{name} {100 * rank:g} %" for rank in ranks]
     parts: list[Part] = []
-    for rank, label in zip(ranks, shown, strict=True):
+    for rank in sorted({*ranks}):
         value = partial(quantiles, share=rank, interpolation=interpolation)
-        parts.append(cells.of(name, QUANTILE.of(value), (label,)))
-    return parts + classes(parts[0].cells, ranks, shown, name) if parts else []
+        parts.append(cells.of(name, QUANTILE.of(value), (f"{name} {100 * rank:g} %",)))
+    return parts + classes(parts, threshold)
 
 
-def classes(
-    cells: Sequence[Cells], ranks: Sequence[float], shown: Sequence[str], variable: str
-) -> list[Part]:
-    """The classes between percentiles, each and the next; `shown`: what these are called."""
-    return [
-        Part(
-            CLASS,
-            [_between(one, *pair) for one in cells],
-            variable=variable,
-            label=(" – ".join(labels),),
-            told=False,
-        )
-        for pair, labels in zip(pairwise(ranks), pairwise(shown), strict=True)
-    ]
+def classes(percentiles: Sequence[Part], threshold: int) -> list[Part]:
+    """The classes from each percentile of a column to the next, in their order.
+
+    A value that as many units as the threshold share is no end: nobody knows how many of them lie
+    on which side of it.
+    """
+    parts: list[Part] = []
+    for low, high in pairwise(percentiles):
+        name = " – ".join([*low.label, *high.label])
+        cells = [_between(one, low.statistic, high.statistic, threshold) for one in low.cells]
+        parts.append(Part(CLASS, cells, variable=low.variable, label=(name,), told=False))
+    return parts
 
 
-def _between(cells: Cells, low: float, high: float) -> Cells:
+def _between(cells: Cells, low: Statistic, high: Statistic, threshold: int) -> Cells:
     """The records from one percentile to another; the two around both where none is between."""
-    error = 1e-12  # in the last digits of a share
-    one = quantiles(cells, max(low - error, 0), "higher")
-    other = quantiles(cells, min(high + error, 1), "lower")
-    least, most = np.minimum(one, other), np.maximum(one, other)
+    ends = [one.shown(cells) for one in (low, high)]
+    one, other = (divided(cells, value) for value in ends)
     at, values = cells.records
-    inside = np.full(len(cells.at), -1, np.int32)
-    inside[cells.used] = np.where((least[at] <= values) & (values <= most[at]), at, -1)
-    return Cells(cells.names, inside, None, cells.unit)
+    inside = other.below & ~one.below
+    none = (np.bincount(at[inside], minlength=len(cells.names)) == 0) & (ends[0] < ends[1])
+    around = (values >= one.ends[0][at]) & (values <= one.ends[1][at])
+    few = np.all([cells.sharing(value) < threshold for value in ends], axis=0)
+    inside = np.where(none[at], around, inside) & few[at]
+    placed = np.full(len(cells.at), -1, np.int32)
+    placed[cells.used] = np.where(inside, at, -1)
+    return Cells(cells.names, placed, None, cells.unit)
 
 
 def _share(given: Any) -> float:

@@ -29,9 +29,15 @@ class Statistic:
         """The same, showing another number."""
         return replace(self, value=value)
 
+    def shown(self, cells: Cells) -> NDArray[np.float64]:
+        """The number that is shown of each cell, NaN where there is none."""
+        if self.value is None:
+            raise ValueError(f"{self.kind} show no value of a record")
+        return self.value(cells)
+
 
 _COUNT = Statistic("frequencies", ("threshold", "zero", "group"))
-_SUM = ("threshold", "dominance", "p_percent", "negative", "missing")
+_SUM = ("threshold", "dominance", "p_percent", "level", "negative", "missing")
 _SPREAD = ("threshold", "all_equal", "squares", "missing")
 _EXTREMES = ("threshold", "extremes", "missing")
 
@@ -48,6 +54,8 @@ LARGEST = Statistic("concentration", (*_SUM, "extremes"), lambda cells: cells.la
 POINTS = Statistic("figure", ("points",))
 #: Nothing of its own; what else is shown tells of these cells, too.
 NOTHING = Statistic("concentration", ("missing",))
+#: A sum of squares around means.
+VARIANCE = Statistic("deviations", ("squares",))
 MODE = Statistic("modes", ("threshold", "few_share", "nearly_all", "missing"), modes)
 
 #: Name as pandas and Polars have it → what is checked.
@@ -152,9 +160,7 @@ class _Case:
     @property
     def shown(self) -> NDArray[np.float64]:
         """The number that is shown of each cell, NaN where there is none."""
-        if self.statistic.value is None:
-            raise ValueError(f"{self.statistic.kind} show no value of a record")
-        return self.statistic.value(self.cells)
+        return self.statistic.shown(self.cells)
 
 
 Marked = Iterator[tuple[NDArray[np.bool_], dict[str, object]]]
@@ -215,6 +221,19 @@ def estimated(cells: Cells, profile: Profile, squares: bool = False) -> NDArray[
     return (cells.sizes > 0) & (100 * rest < percent_of(profile, squares) * largest[0])
 
 
+def concentrated(cells: Cells, profile: Profile) -> NDArray[np.bool_]:
+    """Shape (cells,): where the rules that the profile has find that few have nearly everything."""
+    rules = {"dominance": dominated, "p_percent": estimated}
+    found = [one(cells, profile) for name, one in rules.items() if profile.verdict(name) != "pass"]
+    return np.any(found, axis=0) if found else np.zeros(len(cells.names), bool)
+
+
+def _level(case: _Case) -> Marked:
+    """A sum of pay + 1,000,000 tells the sum of pay: a constant must not hide its contributors."""
+    apart = [concentrated(one, case.profile) for one in case.cells.levels]
+    yield np.any(apart, axis=0) & ~concentrated(case.cells, case.profile), {}
+
+
 def percent_of(profile: Profile, squares: bool = False) -> float:
     """The p of the p% rule, for contributions or their squares; zero: there is none."""
     percent = float(profile.p_percent or 0)
@@ -223,12 +242,23 @@ def percent_of(profile: Profile, squares: bool = False) -> float:
 
 def deviations(cells: Cells) -> Cells:
     """The same cells with the squares of what each record differs by from the mean of its cell."""
+    return Cells(cells.names, cells.at, _from_means(cells) ** 2, cells.unit)
+
+
+def pooled(cells: Cells) -> Cells:
+    """One cell of all records, with what each differs by from the mean of its own cell."""
+    at = np.where(cells.used, 0, -1).astype(np.int32)
+    return Cells((("pooled",),), at, _from_means(cells), cells.unit)
+
+
+def _from_means(cells: Cells) -> NDArray[np.float64]:
+    """Shape (records,): what each differs by from the mean of its cell, NaN where it has none."""
     at, values = cells.records
     number = np.maximum(np.bincount(at, minlength=len(cells.names)), 1)
     means = np.bincount(at, values, len(cells.names)) / number
-    squares = np.full(len(cells.at), np.nan)
-    squares[cells.used] = (values - means[at]) ** 2
-    return Cells(cells.names, cells.at, squares, cells.unit)
+    apart = np.full(len(cells.at), np.nan)
+    apart[cells.used] = values - means[at]
+    return apart
 
 
 def _squares(case: _Case) -> Marked:
@@ -289,6 +319,7 @@ _CHECKS: Mapping[str, Callable[[_Case], Marked]] = {
     "group": _group,
     "dominance": _dominance,
     "p_percent": _p_percent,
+    "level": _level,
     "negative": _negative,
     "missing": _missing,
     "all_equal": _all_equal,

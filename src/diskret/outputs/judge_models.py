@@ -15,7 +15,7 @@ from diskret.outputs.checked import Finding, Told, merged
 from diskret.outputs.differences import Statements, smallest_difference
 from diskret.outputs.fitted import Fit, Numbers
 from diskret.outputs.influence import influence
-from diskret.outputs.judge_cells import STATISTICS, Part, dominated, estimated, judge, percent_of
+from diskret.outputs.judge_cells import STATISTICS, Part, concentrated, estimated, judge, percent_of
 from diskret.outputs.judge_risk_sets import at_risk, singled_out
 from diskret.outputs.pairs import two_values
 from diskret.outputs.profile import Profile
@@ -56,6 +56,7 @@ def judge_model(fit: Fit, units: Units, told: Sequence[Told], rules: Profile) ->
         *_saturated(fit, units, rules),
         *_products(fit, units, rules),
         *_residuals(fit, units, rules),
+        *_scattered(fit, units, rules),
         *_squares(columns, units, rules),
         *([] if fit.understood else [Finding("unknown", rules.verdict("unknown"), ((fit.name,),))]),
     ]
@@ -247,20 +248,25 @@ def _products(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
     """Sums that the normal equations tell, judged as the cells of a table of sums are."""
     unsafe: list[tuple[str, ...]] = []
     for explained, values in fit.dependent.items() if fit.sums else ():
-        y = values if fit.prior is None else fit.prior * values
-        for at, name in enumerate(fit.names):
-            column = fit.x[:, at]
-            product = column * y
-            if _surely_safe(product, units, rules):
-                continue
-            inside = np.where(column != 0, 0, -1).astype(np.int32)
-            cells = Cells(((name,),), inside, product, units)
-            if (dominated(cells, rules) | estimated(cells, rules)).any():
-                several = len(fit.dependent) > 1
-                unsafe.append((name, explained) if several else (name,))
+        weight = 1.0 if fit.prior is None else fit.prior
+        low, high = float(values.min()), float(values.max())
+        # a constant that is added to what is explained tells the same of it
+        for y in (values, values - low, high - values):
+            for at, name in enumerate(fit.names):
+                column = fit.x[:, at]
+                product = column * (weight * y)
+                if _surely_safe(product, units, rules):
+                    continue
+                inside = np.where(column != 0, 0, -1).astype(np.int32)
+                cells = Cells(((name,),), inside, product, units)
+                if concentrated(cells, rules).any():
+                    several = len(fit.dependent) > 1
+                    unsafe.append((name, explained) if several else (name,))
     if not unsafe:
         return []
-    return [Finding("sum_of_products", rules.verdict("sum_of_products"), tuple(unsafe))]
+    return [
+        Finding("sum_of_products", rules.verdict("sum_of_products"), tuple(dict.fromkeys(unsafe)))
+    ]
 
 
 def _surely_safe(product: Numbers, units: Units, rules: Profile) -> bool:
@@ -285,6 +291,20 @@ def _residuals(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
     if not _few_squares(squares, units, rules):
         return []
     return [Finding("residual_sum", rules.verdict("residual_sum"))]
+
+
+def _scattered(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
+    """A robust covariance tells the sum of squared residuals times those of each regressor."""
+    if fit.scattered is None:
+        return []
+    scattered = fit.scattered if fit.prior is None else fit.prior * fit.scattered
+    few = tuple(
+        (name,)
+        for name, column in zip(fit.names, fit.x.T, strict=True)
+        if _few_squares((column * scattered) ** 2, units, rules)
+    )
+    blanks = {"percent": rules.p_percent}
+    return [Finding("squares", rules.verdict("squares"), few, blanks)] if few else []
 
 
 def _squares(columns: Mapping[str, Numbers], units: Units, rules: Profile) -> list[Finding]:

@@ -10,8 +10,9 @@ import numpy as np
 
 from diskret.outputs.beside import within
 from diskret.outputs.checked import Checked, Finding, Told
-from diskret.outputs.judge_cells import Part, judge
+from diskret.outputs.judge_cells import QUANTILE, Part, judge
 from diskret.outputs.profile import Profile
+from diskret.outputs.ranks import divided
 
 
 def judged(
@@ -49,7 +50,7 @@ def judged(
     missing = profile.verdict("missing")
     if without_code and missing != "pass":
         found = (*found, Finding("missing", missing, tuple((name,) for name in without_code)))
-    told = _told(parts, rows)
+    told = (*_told(parts, rows), *_divided(parts, rows, profile))
     more = [*more, *_together(parts, rows, profile)]
     checks = dict.fromkeys([*made, "missing", *(one.check for one in more)])
     if "unknown" in made:
@@ -67,6 +68,8 @@ def _together(parts: Sequence[Part], rows: Any, profile: Profile) -> list[Findin
         for part in parts
     ]
     told = _told(inner, rows)
+    if len({part.variable for part in parts if part.statistic.kind == QUANTILE.kind}) > 1:
+        told += _divided(inner, rows, profile)  # those of one variable make classes
     if len(told) < 2 or len({len(one.sets) for one in told}) > 1:
         return []  # totals follow from cells, which are judged; samples of other records are apart
     return within(told, inner[0].cells[0].unit, profile)
@@ -90,3 +93,24 @@ def _told(parts: Sequence[Part], rows: Any) -> tuple[Told, ...]:
             values, variable = (one.values, part.variable) if sums else (None, "")
             told.setdefault((id(one), sums), Told(sets, tuple(one.names), rows, values, variable))
     return tuple(told.values())
+
+
+def _divided(parts: Sequence[Part], rows: Any, profile: Profile) -> tuple[Told, ...]:
+    """The records of each cell on both sides of each percentile, whose numbers its rank tells.
+
+    Nobody knows them where as many units as the threshold share the percentile.
+    """
+    told: list[Told] = []
+    for part in parts:
+        if part.statistic.kind != QUANTILE.kind or not part.told:
+            continue
+        for one in part.cells:
+            value = part.statistic.shown(one)
+            halves = divided(one, value)
+            at = one.records[0]
+            sets = np.full(len(one.at), -1, np.int32)
+            known = one.sharing(value) < profile.threshold
+            sets[one.used] = np.where(known[at], 2 * at + ~halves.below, -1)
+            names = [(*name, *part.label, side) for name in one.names for side in ("<", "≥")]
+            told.append(Told(sets, tuple(names), rows, way=np.repeat(halves.way, 2)))
+    return tuple(told)

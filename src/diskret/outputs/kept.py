@@ -58,19 +58,22 @@ def submitted(
         alone,
         tuple(one for one in checked.findings if one not in alone),
         checked.command,
-        files_of(checked.output, name),
+        files_of(checked, name),
         statement,
     )
 
 
-def files_of(output: Any, name: str) -> dict[str, bytes]:
+def files_of(checked: Checked, name: str) -> dict[str, bytes]:
     """The files that a result leaves as: CSV of frames, of numbers and of the tables of a model.
+
+    Fractions have the digits of the profile, for more could spell anything.
 
     Raises
     ------
     InputError
         It is neither a frame, nor numbers, nor a model, nor the path of a file.
     """
+    output, digits = checked.output, checked.profile.digits
     if isinstance(output, str | Path):
         path = Path(output)
         return {f"{name}{path.suffix}": path.read_bytes()}
@@ -78,13 +81,15 @@ def files_of(output: Any, name: str) -> dict[str, bytes]:
     if numbers:
         import pandas as pd
 
-        return {f"{name}.csv": pd.DataFrame([numbers]).to_csv(index=False).encode()}
+        return {
+            f"{name}.csv": _rounded(pd.DataFrame([numbers]), digits).to_csv(index=False).encode()
+        }
     if hasattr(output, "to_csv"):
-        return {f"{name}.csv": output.to_csv().encode()}
+        return {f"{name}.csv": _rounded(output, digits).to_csv().encode()}
     if hasattr(output, "write_csv"):
-        return {f"{name}.csv": output.write_csv().encode()}
+        return {f"{name}.csv": _rounded(output, digits).write_csv().encode()}
     if hasattr(output, "summary2"):
-        tables = [*output.summary2().tables]
+        tables = [_rounded(one, digits) for one in output.summary2().tables]
         ends = ["", *(f" {at}" for at in range(2, len(tables) + 1))]
         return {
             f"{name}{end}.csv": one.to_csv().encode() for end, one in zip(ends, tables, strict=True)
@@ -104,6 +109,19 @@ def _numbers(output: Any) -> dict[str, Any]:
     return {}
 
 
+def _rounded(given: Any, digits: int) -> Any:
+    """A frame or column of pandas, or a frame of Polars, with fractions of so many digits."""
+    if hasattr(given, "write_csv"):
+        import polars.selectors as cs
+
+        return given.with_columns(cs.float().round_sig_figs(digits))
+    if hasattr(given, "columns"):
+        return given.apply(_rounded, digits=digits)
+    if given.dtype.kind not in "fO":  # whole numbers are counts or codes
+        return given
+    return given.map(lambda one: float(f"{one:.{digits}g}") if isinstance(one, float) else one)
+
+
 def kept_of(result: Submitted) -> Kept:
     """As it lies in the database."""
     arrays: dict[str, Any] = {"records": result.statement.records, "unit": result.statement.unit}
@@ -111,6 +129,8 @@ def kept_of(result: Submitted) -> Kept:
         arrays[f"sets {at}"] = told.sets
         if told.values is not None:
             arrays[f"values {at}"] = told.values
+        if told.way is not None:
+            arrays[f"way {at}"] = told.way
     for at, content in enumerate(result.files.values()):
         arrays[f"file {at}"] = np.frombuffer(content, np.uint8)
     said = {
@@ -142,7 +162,10 @@ def submitted_of(kept: Kept, name: str) -> Submitted:
             if values is not None and values.shape != records.shape:
                 raise ValueError(f"values {at} are of other records")
             labels = tuple(tuple(map(str, one)) for one in names)
-            told.append(Told(sets.astype(np.int32), labels, None, values, str(variable)))
+            way = arrays.get(f"way {at}")
+            if way is not None and way.shape != (len(labels),):
+                raise ValueError(f"way {at} is of other sets")
+            told.append(Told(sets.astype(np.int32), labels, None, values, str(variable), way))
         files = {one: arrays[f"file {at}"].tobytes() for at, one in enumerate(said["files"])}
         findings, together = _findings(said["findings"]), _findings(said["together"])
     except (InputError, ValueError, KeyError, TypeError, zlib.error) as error:

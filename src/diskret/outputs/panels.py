@@ -136,7 +136,7 @@ def _with_effects(
     own = judge([Part(STATISTICS["mean"], [cells])], rules)[2]
     known = {one.check for one in own}
     kept: tuple[Finding, ...] = tuple(one for one in checked.findings if one.check not in known)
-    due = ("threshold", "dominance", "p_percent", "negative")
+    due = ("threshold", "dominance", "p_percent", "level", "negative")
     made = (*checked.made, *(one for one in due if one not in checked.made))
     found = tuple(one for one in own if one.check in made)
     told = (

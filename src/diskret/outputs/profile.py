@@ -47,6 +47,7 @@ CHECKS: Mapping[str, Verdict] = {
     "threshold": "fail",
     "dominance": "fail",
     "p_percent": "fail",
+    "level": "fail",
     "group": "fail",
     "zero": "review",
     "all_equal": "fail",
@@ -139,6 +140,9 @@ class Profile(Declared):
         Share of its own fitted value from which on a unit is said to determine it; also the share
         of a coefficient's weight that fewer units than the threshold must not have. None: it
         follows from `p_percent`, see `own_share`.
+    digits
+        Significant digits of fractions in the files of tables and models that leave through a
+        `Desk`; 17: all.
     verdicts
         Check → ``"pass"``, ``"review"`` or ``"fail"`` where the institution decides otherwise
         than `CHECKS`.
@@ -160,7 +164,8 @@ class Profile(Declared):
     -------
     Bond, Brandt and de Wolf: Guidelines for the checking of output based on microdata research
     (DwB 2015): ten units, ten degrees of freedom, half of the total, 90 % of a row. ACRO 1.0
-    (default.yaml): 10, 10, NK with 2 and 90 %, p-ratio 10 %.
+    (default.yaml): 10, 10, NK with 2 and 90 %, p-ratio 10 %. US Census Bureau, Disclosure Review
+    Board: four significant digits.
 
     Examples
     --------
@@ -176,6 +181,7 @@ class Profile(Declared):
     p_percent: Annotated[float, Percentage()] | None = 10
     group_percent: Annotated[float, Percentage(high=100)] | None = None
     leverage: Share | None = None
+    digits: Annotated[int, Whole(2, 17)] = 5
     verdicts: Mapping[str, str] = field(default_factory=dict)
     forbidden: Sequence[str] = ()
     suffixes: Sequence[str] = ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,6 +39,48 @@ def quantiles(cells: Cells, share: float, interpolation: str = "linear") -> NDAr
         part == 0, lower, np.where(part == 1, higher, lower + (higher - lower) * part)
     )
     return found
+
+
+_DIGIT = 1e-12  # of a percentile: what its computation changes
+
+
+@dataclass(frozen=True, eq=False)
+class Divided:
+    """The records of each cell in two, by a value of the cell such as a percentile.
+
+    Parameters
+    ----------
+    below
+        Shape (records that are used,): which lie below the value of their cell.
+    way
+        Shape (cells,): how far from the last value below to the next one it lies, over 0; 1: it is
+        a value of records.
+    ends
+        Shape (2, cells): these two values; infinite where there is none.
+    """
+
+    below: NDArray[np.bool_]
+    way: NDArray[np.float64]
+    ends: NDArray[np.float64]
+
+
+def divided(cells: Cells, value: NDArray[np.float64]) -> Divided:
+    """The records of cells in two; `value`: shape (cells,), NaN where there is none.
+
+    >>> cells = Cells([("a",)], np.zeros(4, np.int32), np.array([1.0, 2.0, 4.0, 10.0]))
+    >>> found = divided(cells, np.array([2.5]))
+    >>> found.below.tolist(), found.way.tolist()
+    ([True, True, False, False], [0.25])
+    """
+    at, values = cells.records
+    below = values < (value - _DIGIT * np.abs(value))[at]
+    low, high = np.full(len(cells.names), -np.inf), np.full(len(cells.names), np.inf)
+    np.maximum.at(low, at[below], values[below])
+    np.minimum.at(high, at[~below], values[~below])
+    inside = np.isfinite(low) & np.isfinite(high)
+    way = np.ones(len(cells.names))
+    way[inside] = (value[inside] - low[inside]) / (high[inside] - low[inside])
+    return Divided(below, way, np.stack([low, high]))
 
 
 def modes(cells: Cells) -> NDArray[np.float64]:

@@ -34,10 +34,14 @@ class ToldSums:
 
 
 _SAMPLE = 1000  # records that show at once that two variables differ
+_EQUAL = 1e-9  # of the largest value
 
 
 def variables(values: Sequence[NDArray[np.float64] | None]) -> list[ToldSums]:
     """Parts whose sums are of the same variable, whatever it is called and in whatever unit.
+
+    A constant that was added to each record, or that each was subtracted from, makes no other
+    variable: whoever knows how many records there are takes it off the sum.
 
     Parameters
     ----------
@@ -49,9 +53,10 @@ def variables(values: Sequence[NDArray[np.float64] | None]) -> list[ToldSums]:
         if own is None:
             continue
         for place, one in enumerate(found):
-            scale = _scale(one.values, own)
-            if scale:
-                whole = np.where(np.isnan(one.values), own / scale, one.values)
+            same = _same(one.values, own)
+            if same is not None:
+                scale, shift = same
+                whole = np.where(np.isnan(one.values), (own - shift) / scale, one.values)
                 found[place] = ToldSums(whole, (*one.parts, number))
                 break
         else:
@@ -59,34 +64,47 @@ def variables(values: Sequence[NDArray[np.float64] | None]) -> list[ToldSums]:
     return found
 
 
-def _scale(known: NDArray[np.float64], own: NDArray[np.float64]) -> float:
-    """What the known values are multiplied by to be these; 0: they are others, or share little."""
+def _same(known: NDArray[np.float64], own: NDArray[np.float64]) -> tuple[float, float] | None:
+    """What the known values are multiplied by to be these, and what is then added.
+
+    None: they are others, or share little.
+    """
     step = max(len(own) // _SAMPLE, 1)
     if step > 1 and _differ(known[::step], own[::step], float(np.nanmax(np.abs(own), initial=0))):
-        return 0.0
+        return None
     both = ~np.isnan(known) & ~np.isnan(own)
     first, second = known[both], own[both]
     if not len(first) or not first.any() or not second.any():
-        return 0.0
+        return None
+    close = _EQUAL * np.abs(second).max()
     largest = int(np.abs(first).argmax())
     scale = float(second[largest] / first[largest])
-    close = np.abs(second - scale * first) <= 1e-9 * np.abs(second[largest])
-    few = np.count_nonzero(first) < _FEW and abs(scale - 1) > 1e-9
-    return scale if close.all() and not few else 0.0
+    few = np.count_nonzero(first) < _FEW and abs(scale - 1) > _EQUAL
+    if (np.abs(second - scale * first) <= close).all():
+        return None if few or not scale else (scale, 0.0)
+    ends = [int(first.argmin()), int(first.argmax())]
+    least, most = first[ends]
+    if len(np.unique(first)) <= _FEW or second[ends[0]] == second[ends[1]]:
+        return None  # any two variables of two values agree so
+    scale = float((second[ends[1]] - second[ends[0]]) / (most - least))
+    shift = float(second[ends[0]] - scale * least)
+    return (scale, shift) if (np.abs(second - scale * first - shift) <= close).all() else None
 
 
 def _differ(known: NDArray[np.float64], own: NDArray[np.float64], largest: float) -> bool:
-    """Whether some records show that no factor makes these of the known values.
+    """Whether some records show that no factor and constant make these of the known values.
 
-    If all are within 1e-9 of the largest, these are within twice that by the factor of one of them.
+    If all are within 1e-9 of the largest, these are within three times that by those of two of
+    them, the smallest and the largest.
     """
-    both = ~np.isnan(known) & ~np.isnan(own) & (known != 0)
+    both = ~np.isnan(known) & ~np.isnan(own)
     first, second = known[both], own[both]
-    if not len(first):
+    if not len(first) or first.min() == first.max():
         return False
-    at = int(np.abs(first).argmax())
-    gap = np.abs(second - second[at] / first[at] * first)
-    return bool((gap > 3e-9 * largest).any())
+    low, high = int(first.argmin()), int(first.argmax())
+    way = (first - first[low]) / (first[high] - first[low])
+    gap = np.abs(second - second[low] - way * (second[high] - second[low]))
+    return bool((gap > 4 * _EQUAL * largest).any())
 
 
 def unsafe_difference(
@@ -101,6 +119,7 @@ def unsafe_difference(
     of published sums by any factors, and is unsafe: of fewer units than the threshold, or by the
     p% rule or dominance, where an atom that is subtracted hides another as much as one that is
     added. By linearity of these rules nothing unsafe follows from safe sums of one result alone.
+    The same is asked of what each record is above the smallest of all, and below the largest.
 
     Parameters
     ----------
@@ -113,19 +132,29 @@ def unsafe_difference(
     known
         Each of shape (cells,): cells that are judged already.
     """
-    members = statements.members(np.nan_to_num(values))
     limits = limits_of(profile)
 
-    def judged(space: RowSpace, known: Known, members: Members) -> Found:
-        found = fewest_units(space, known, members, profile.threshold, signed=True, most=_OFTEN)
-        unresolved = found.unresolved
-        for limit in limits:
-            if found.atoms is None:
-                found = unsafe_sum(space, known, members, limit, most=_OFTEN)
-                unresolved |= found.unresolved
-        return Found(found.atoms, found.units, unresolved)
+    def few(space: RowSpace, known: Known, members: Members) -> Found:
+        return fewest_units(space, known, members, profile.threshold, signed=True, most=_OFTEN)
 
-    return worst_of(statements, members, known, judged)
+    def judged(space: RowSpace, known: Known, members: Members) -> Found:
+        unresolved = False
+        for limit in limits:
+            found = unsafe_sum(space, known, members, limit, most=_OFTEN)
+            unresolved |= found.unresolved
+            if found.atoms is not None:
+                return Found(found.atoms, found.units, unresolved)
+        return Found(unresolved=unresolved)
+
+    moved = (values, values - np.nanmin(values), np.nanmax(values) - values)
+    members = [statements.members(np.nan_to_num(one)) for one in moved]
+    unresolved = False
+    for who, how in [(members[0], few), *((one, judged) for one in members)]:
+        found = worst_of(statements, who, known, how)
+        unresolved |= found.unresolved
+        if found.statements:
+            return found
+    return Difference(unresolved=unresolved)
 
 
 def limits_of(profile: Profile) -> list[Limit]:

@@ -135,36 +135,19 @@ class InsiderJudge:
         progress: Progress,
         before: Withstood | None = None,
         deadline: Deadline = NEVER,
+        outsider_first: bool = False,
     ) -> tuple[Examination, Withstood, Asked]:
         """The same examination with what it takes to withstand insiders, and what they can tell.
 
-        `before` is what was found when other cells were hidden. Raises OutOfTime: the deadline has
-        passed.
+        `before` is what was found when other cells were hidden. With `outsider_first` nobody else
+        is asked where an outsider can tell something. Raises OutOfTime: the deadline has passed.
         """
         asked = _asked(self, publication, required, unsafe, original)
         whom = self.attacker, asked.insiders
         examination, found = withstand_insiders(
-            publication, examination, *whom, original, progress, before, deadline
+            publication, examination, *whom, original, progress, before, deadline, outsider_first
         )
         return examination, found, asked
-
-    def outsider(
-        self,
-        publication: Publication,
-        examination: Examination,
-        required: Requirements,
-        unsafe: UnsafeSums,
-        original: NDArray[np.int64],
-        progress: Progress,
-        before: Withstood | None = None,
-        deadline: Deadline = NEVER,
-    ) -> tuple[Examination, Withstood]:
-        """The same of somebody who contributes nothing; what shows it serves against insiders."""
-        asked = _asked(self, publication, required, unsafe, original)
-        whom = self.attacker, replace(asked.insiders, coalition=0)
-        return withstand_insiders(
-            publication, examination, *whom, original, progress, before, deadline
-        )
 
     def withstood(self, found: Withstood, asked: Asked) -> InsidersWithstood:
         """What a certificate says of an attack that nobody got through."""

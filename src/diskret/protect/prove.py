@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 _REPAIRS = (1, 2, 4)
 #: Attacks on sums of cells that contributors may know; what is hidden for some reveals others.
 _ROUNDS = 20
+#: A pattern is not tidied again if less time is left than so many attacks took.
+_AMPLE = 8
 #: Repairs against insiders by the cheapest moves alone.
 _QUICK = 3
 _EXAMPLES = 5
@@ -168,6 +170,7 @@ def _proven(
     missed = open_sums = np.empty(0, dtype=bool)
     withstood: InsidersWithstood | None = None
     found: Withstood | None = None
+    asked: Asked | None = None
     told: Sequence[Open] = ()
     attacked: dict[bytes, Attacked] = {}
     tries = 0
@@ -214,9 +217,18 @@ def _proven(
             targets = targets_of(published, original, required, unclaimed)
             missed = unmet(examination, targets)
         if unsafe is not None and not missed.any():
-            if insiders is not None:  # short moves of an outsider serve contributors, too
-                whole = published, examination, required, unsafe, original
-                examination, found = insiders.outsider(*whole, progress, found, deadline)
+            if insiders is not None:  # what shows sums to outsiders serves contributors, too
+                left = deadline.seconds()
+                while True:
+                    whole = published, examination, required, unsafe, original
+                    examination, found, asked = insiders.attack(
+                        *whole, progress, found, deadline, outsider_first=True
+                    )
+                    known = published, required, unsafe, original, progress, deadline
+                    if not insiders.already(found.open, asked, *known):
+                        break
+                if deadline.limited:  # what shows a pattern shows all that it grows to, too
+                    tidied |= deadline.seconds() < _AMPLE * (left - deadline.seconds())
                 sides = replace(unsafe, sliding=np.zeros_like(unsafe.sliding))
                 open_sums = unmet_sums(examination, sides, original)
             if not open_sums.any():
@@ -231,14 +243,7 @@ def _proven(
             tidied = True
             pattern = extended(problem, pattern, keep=False)
             continue
-        if insiders is not None and unsafe is not None and not (missed.any() or open_sums.any()):
-            while True:
-                examination, found, asked = insiders.attack(
-                    published, examination, required, unsafe, original, progress, found, deadline
-                )
-                whole = published, required, unsafe, original, progress, deadline
-                if not insiders.already(found.open, asked, *whole):
-                    break
+        if insiders and found and asked and not (missed.any() or open_sums.any()):
             told = found.open
             withstood = insiders.withstood(found, asked)
             if told:

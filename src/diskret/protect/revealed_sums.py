@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.attack import Attacker, Proposals, Requirements, UnsafeSums, revealed_sums
+from diskret.deadline import OutOfTime
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.graphs import connected
 from diskret.protect.earlier_tables import EarlierTables
@@ -25,7 +26,9 @@ from diskret.suppression import (
     Pattern,
     Problem,
     Work,
+    auto,
     hypercube,
+    left_to_modular,
     modular,
     network,
     optimal,
@@ -35,10 +38,12 @@ from diskret.system import with_sums
 from diskret.tables import Earlier, Publication, Table
 from diskret.tables.unions import union_table, unions_exact
 
-#: Shares of the time left for a pattern that tells what is revealed, for the pattern itself (of
-#: tables that are tied more, as nothing stands for it), and for one repair; the rest is that of the
-#: proof.
-_FIRST, _SEARCH, _SEARCH_TIED, _REPAIR = 0.2, 0.5, 0.7, 0.3
+#: Shares of the time left for a first pattern that tells what is revealed, for the pattern itself,
+#: and for one repair; the rest is that of the proof.
+_FIRST, _SEARCH, _REPAIR = 0.2, 0.5, 0.3
+#: The first two where tables are tied, as no cubes stand for a pattern, and for the pattern itself
+#: against contributors, whose attack takes longer than all searches.
+_FIRST_TIED, _SEARCH_TIED, _SEARCH_JUDGED = 0.4, 0.7, 0.2
 #: How often a cheapest pattern is looked for anew because the last one reveals parts.
 _AGAIN = 20
 #: The unsafe sums of a publication, and which of them everybody knows exactly.
@@ -222,15 +227,15 @@ def found_once(
     # other methods know tables only
     known = method not in (hypercube, network) and not (judge is None and parts is None)
     named = ""
+    quick: Pattern | None = None
     if known:
-        quick = untidied(replace(problem, deadline=problem.deadline.share(_FIRST), work=Work()))
+        first = problem.deadline.share(_FIRST_TIED if problem.tied else _FIRST)
+        quick = untidied(replace(problem, deadline=first, work=Work()))
         problem, _, _, named = _asking(problem, public(quick.suppressed), judge, parts)
     asked_again = _AGAIN if method is optimal and known and judge is None else 0
     while True:
         with _parts_named(named):
-            share = problem.deadline.share(_SEARCH_TIED if problem.tied else _SEARCH)
-            search = replace(problem, deadline=share)
-            pattern = checked_pattern(problem, method(search))
+            pattern = _searched(problem, method, quick, judge is not None)
         if not asked_again:
             return problem, pattern
         # a cheapest pattern that has to grow is none: it is looked for anew
@@ -239,6 +244,21 @@ def found_once(
         if not reveals:
             return problem, pattern
         problem, named = more, "; ".join(filter(None, (named, found)))
+
+
+def _searched(problem: Problem, method: Method, quick: Pattern | None, judged: bool) -> Pattern:
+    """The pattern of a method; if time is up before it has one, what a quick one grows to."""
+    part = _SEARCH if quick is not None or not problem.tied else _SEARCH_TIED
+    search = replace(problem, deadline=problem.deadline.share(_SEARCH_JUDGED if judged else part))
+    # others take cells that are free of charge at first for ones that cost nothing
+    if quick and (method is modular or (method is auto and left_to_modular(problem))):
+        search = _beginning(search, quick)
+    try:
+        return checked_pattern(problem, method(search))
+    except OutOfTime:
+        if quick is None or not search.deadline.passed:
+            raise
+        return extended(problem, quick, keep=True)
 
 
 def _asking(
@@ -308,25 +328,23 @@ def extended(problem: Problem, pattern: Pattern, keep: bool) -> Pattern:
 
     With `keep` they stay hidden, so that patterns only grow and there is a last one.
     """
-    n = len(problem.cost)
-    hidden = np.zeros(n, dtype=bool)
+    search = _beginning(problem, pattern)
+    if keep:
+        hidden = np.flatnonzero(pattern.suppressed)
+        search = replace(search, requirements=_keeping(problem.requirements, hidden))
+    elif problem.integer:  # looked for anew, which takes little and finds cheaper changes
+        search = replace(search, known=None)
+    # however many steps the search for a cheap pattern may take, a safe one has to be found
+    found = modular(replace(search, deadline=problem.deadline.share(_REPAIR), work=Work()))
+    return replace(checked_pattern(problem, found), bound=pattern.bound)
+
+
+def _beginning(problem: Problem, pattern: Pattern) -> Problem:
+    """The problem from a pattern on that was found when less was asked for."""
+    hidden = np.zeros(len(problem.cost), dtype=bool)
     hidden[: len(pattern.suppressed)] = pattern.suppressed
     start = hidden if problem.start is None else problem.start | hidden
-    requirements = _keeping(problem.requirements, np.flatnonzero(hidden)) if keep else None
-    begin_anew = problem.integer and not keep
-    # however many steps the search for a cheap pattern may take, a safe one has to be found
-    found = modular(
-        replace(
-            problem,
-            requirements=requirements or problem.requirements,
-            start=start,
-            # counts are looked for anew, which takes little and finds cheaper ones
-            known=None if begin_anew else _reaching(problem, pattern.proposals),
-            deadline=problem.deadline.share(_REPAIR),
-            work=Work(),
-        )
-    )
-    return replace(checked_pattern(problem, found), bound=pattern.bound)
+    return replace(problem, start=start, known=_reaching(problem, pattern.proposals))
 
 
 def _reaching(problem: Problem, proposals: Proposals | None) -> Proposals | None:

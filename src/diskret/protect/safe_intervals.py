@@ -27,6 +27,7 @@ from diskret.attack import (
     withstand_insiders,
 )
 from diskret.attack.certificate import Proof
+from diskret.attack.earlier_tables import seen_by_readers
 from diskret.errors import ProofError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
@@ -71,7 +72,7 @@ def with_intervals(
     for rounds in range(_ROUNDS + 1):
         shown = _narrower(own, drawn, wide)
         if not wide.all():
-            inside = _bounded(proof.publication, cell, *shown)
+            inside = _bounded(seen_by_readers(proof.publication), cell, *shown)
             known = examine(inside, Attacker(), progress=progress)
             shown = _narrower(own, _outwards(known.lower, known.upper, unit))
             pointing = _pointing(proof.original[cell], shown, own, left, right)

@@ -9,7 +9,8 @@ from pathlib import Path
 from diskret.errors import InputError
 from diskret.io.from_json import anything, check_form, read_json
 from diskret.publish.digests import CERTIFICATE
-from diskret.tables import MeasureSum, Publication, Published
+from diskret.tables import MeasureSum, Perturbed, Publication, Published
+from diskret.tables.perturbed import stands_for, stands_for_anything
 from diskret.tables.public_files import STRUCTURE, content_digest, tables_in
 
 #: Folders of releases.
@@ -32,15 +33,32 @@ def read_release(folder: str | PathLike[str]) -> Publication:
 
 
 def published_in(releases: Releases) -> dict[tuple[str, str], Published]:
-    """All tables of some releases, by name and by what they show, see `content_digest`."""
+    """All tables of some releases, by name and by what they show, see `content_digest`.
+
+    Changed values are the intervals that readers know them to stand for.
+    """
     found: dict[tuple[str, str], Published] = {}
     for folder in releases:
         public = public_folder(folder)
         for path in sorted(public.glob(f"*{CERTIFICATE}")):
             name = path.name.removesuffix(CERTIFICATE)
             table = Published.read(public, name)
-            found[name, content_digest(table)] = table
+            found[name, content_digest(table)] = _as_readers_see(table, path)
     return found
+
+
+def _as_readers_see(table: Published, certificate: Path) -> Published:
+    if not table.changed:
+        return table
+    content = read_json(certificate)
+    form = {"shown": {"method": str, "base": (int, float), "*": anything}, "*": anything}
+    check_form(content, form, str(certificate))
+    if table.changed == "rounding":
+        shown = content.get("shown", {})
+        how = Perturbed(shown.get("method", ""), base=shown.get("base"))
+        if how.told:
+            return stands_for(table, how)
+    return stands_for_anything(table)
 
 
 def public_folder(folder: str | PathLike[str]) -> Path:

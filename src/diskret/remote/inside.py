@@ -110,23 +110,33 @@ def alone(asked: Any, content: int, out: int, said: int) -> None:
     none = struct.pack("<II6I", 0x20080522, 0, *[0] * 6)  # version 3, this process, no rights
     _held(_KERNEL.capset(none[:8], none[8:]))
     os.chdir("/tmp")  # noqa: S108 - its own
-    size = struct.unpack("<Q", os.pread(4, 8, 0))[0]
-    script = os.pread(4, size, 8)
-    os.lseek(4, 8 + size, os.SEEK_SET)
+    with open(4, "rb", buffering=0, closefd=False) as coming:
+        script = exactly(coming, struct.unpack("<Q", exactly(coming, 8))[0])
     if asked.classes:
-        in_r(script, asked.classes)
-    with open(4, "rb") as records:
-        carried_out(script.decode(), records.read(), 3)
+        in_r(script, asked.classes, asked.environment)
+    with open(4, "rb") as coming:
+        records = coming.read()
+    carried_out(script.decode(), records, 3)
 
 
-def in_r(script: bytes, classes: str) -> None:
+def exactly(coming: Any, size: int) -> bytes:
+    """So many bytes, and none of those behind them."""
+    found = b""
+    while len(found) < size:
+        found += coming.read(size - len(found))
+    return found
+
+
+def in_r(script: bytes, classes: str, environment: dict[str, str]) -> None:
     """Become R, which reads the records where they begin, and whose output is the result."""
     with open("script.R", "wb") as file:
         file.write(script)
     os.dup2(4, 0)
     os.dup2(3, 1)
     os.closerange(3, 5)
-    os.execvp("Rscript", ["Rscript", "--vanilla", R, "script.R", classes])  # noqa: S606, S607
+    program = f"{environment['R_HOME']}/bin/exec{environment['R_ARCH']}/R"
+    line = ["R", "--no-echo", "--no-restore", "--vanilla", f"--file={R}", "--args", "script.R"]
+    os.execve(program, [*line, classes], {**os.environ, **environment})  # noqa: S606
 
 
 def _held(result: int) -> None:

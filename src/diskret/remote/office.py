@@ -13,6 +13,7 @@ from diskret.errors import DiskretError, InputError, ProofError
 from diskret.keys import SecretKeys
 from diskret.outputs.desk import Desk, Settings
 from diskret.outputs.project import Project
+from diskret.outputs.unread import unread
 from diskret.publish.store import store
 from diskret.remote.allowance import Allowance, left_of, usable
 from diskret.remote.figures import Figures, checking, computed, prepared
@@ -323,6 +324,8 @@ class Office:
         ProofError
             The project has submitted as many results as it may.
         """
+        import pandas as pd
+
         began = time.monotonic()
         query = read_query(text)
         access, data, version = self.allowance.allowed(query, who)
@@ -331,9 +334,11 @@ class Office:
             raise InputError(f"the query has no result {result!r}")
         shown = version_frame(version, data)
         computed(asked, prepared(asked, shown, levels_of(shown)))  # what is wrong shows there
+        place = at_desk(query.project, query.data)
+        desk = Desk(self.place, self.keys, wait=self.wait)
+        desk.check_free(place, result)
         self.allowance.count_submission(query, access, who, result, text)
         frame = original_frame(data, self.keys)
-        place = at_desk(query.project, query.data)
         project = Project.open(place, self.place, frame, keys=self.keys, wait=self.wait)
         try:
             function, arguments = checking(asked, prepared(asked, frame, {}))
@@ -341,12 +346,11 @@ class Office:
         except Exception as error:  # the researcher is not told so: it tells of the records
             why = str(error) if isinstance(error, DiskretError) else type(error).__name__
             self.allowance.note("refused", who, query, f"failed: {result}: {why}", said=text)
-            wait_for(began, data.pause)
-            return "waiting"
+            # it waits like all others: else the time, or a second result of this name, would tell
+            checked = project.check(unread, pd.DataFrame({"value": []}))
         project.submit(checked, result, request=request, who=who)
         state: State = "waiting"
         if checked.verdict == "pass":
-            desk = Desk(self.place, self.keys, wait=self.wait)
             try:
                 desk.decide(place, result, "accept", who=AUTOMATIC)
                 state = "accepted"

@@ -1,11 +1,14 @@
 """Tries from within whether the sandbox holds: run there as a script, so without diskret."""
 
 import ctypes
+import fcntl
 import os
 import platform
+import resource
 import socket
 import sys
 import time
+from collections.abc import Callable
 
 #: What is tried, by name.
 PROMISES = (
@@ -30,8 +33,6 @@ KEYCTL = ({"x86_64": 250}.get(platform.machine(), 219), 0, -3, 0)
 
 def limited(name: str, most: int) -> bool:
     """Whether a limit is set as it was asked for."""
-    import resource
-
     return resource.getrlimit(getattr(resource, name)) == (most, most)
 
 
@@ -55,7 +56,11 @@ def forks_end(most: int) -> bool:
 
 
 def no_network() -> bool:
-    """Whether there is no interface but the sandbox's own loopback."""
+    """Whether no socket can be made, or there is no interface but the sandbox's own loopback."""
+    try:
+        socket.socket().close()
+    except PermissionError:
+        return True
     if [name for _, name in socket.if_nameindex()] != ["lo"]:
         return False
     with socket.socket() as one:
@@ -85,10 +90,29 @@ def no_rights() -> bool:
 
 
 def no_measuring() -> bool:
-    """Whether the kernel does not say how busy the machine is, and keeps no keys."""
+    """Whether the kernel tells and keeps nothing that other runs change or see."""
     library = ctypes.CDLL(None)
     space = ctypes.create_string_buffer(1024)
-    return library.sysinfo(space) != 0 and library.syscall(*KEYCTL) != 0
+    if library.sysinfo(space) == 0 or library.syscall(*KEYCTL) == 0:
+        return False
+    with open(os.__file__, "rb") as seen:
+        attempts: tuple[Callable[[], object], ...] = (
+            os.pipe,
+            lambda: os.memfd_create("probe"),
+            lambda: resource.getrusage(resource.RUSAGE_SELF),
+            lambda: fcntl.flock(seen, fcntl.LOCK_EX | fcntl.LOCK_NB),
+            lambda: fcntl.lockf(seen, fcntl.LOCK_SH | fcntl.LOCK_NB),
+        )
+        refused = [_refused(one) for one in attempts]
+    return library.inotify_init1(0) < 0 and all(refused)
+
+
+def _refused(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except PermissionError:
+        return True
+    return False
 
 
 def no_namespaces() -> bool:

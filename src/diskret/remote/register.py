@@ -74,7 +74,8 @@ def _data(section: Section, keys: SecretKeys) -> DataSet:
     if len({one.level for one in versions}) < len(versions) or not versions:
         raise section.error("'versions' must be one for each level, and at least one", "versions")
     profile = section.text("profile", "guidelines")
-    memory, processes = _of_scripts(section.section("limits"))
+    limits = section.section("limits")
+    memory, processes = _of_scripts(limits)
     try:
         rules = Profile.read(profile if "." not in profile else section.existing_file("profile"))
     except DiskretError as error:
@@ -94,12 +95,13 @@ def _data(section: Section, keys: SecretKeys) -> DataSet:
         processes,
         versions,
         _dictionary(section.section("dictionary"), columns),
+        limits.whole("seconds", 60, 1, 86_400),
     )
 
 
 def _of_scripts(limits: Section) -> tuple[int, int]:
     """Megabytes of each process of a script, and how many: together, no more than there are."""
-    limits.check(optional=("memory", "processes"))
+    limits.check(optional=("memory", "processes", "seconds"))
     processes = limits.whole("processes", 8, 8, 10_000)
     there = _megabytes()
     memory = limits.whole("memory", min(4000, there // processes), 100, 1_000_000)

@@ -62,8 +62,8 @@ class DataSet:
         Seconds: an answer comes at a multiple of them.
     certainty
         How certain somebody may be after the answers of all projects, see `budget`.
-    memory, processes
-        What a script may use, see `Limits`.
+    memory, processes, seconds
+        What a run of a script may use, see `Limits`.
     versions
         The anonymised versions, at most one a level.
     dictionary
@@ -84,6 +84,7 @@ class DataSet:
     processes: int
     versions: tuple[Version, ...]
     dictionary: Mapping[str, Any] = field(default_factory=dict)
+    seconds: int = 60
 
     def version_for(self, level: Level) -> Version | None:
         """The version with most detail that this accreditation may use."""

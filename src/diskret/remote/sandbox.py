@@ -28,7 +28,7 @@ from typing import Annotated, Any
 
 from diskret.errors import InputError
 from diskret.parameters import Declared, Whole
-from diskret.remote import probe
+from diskret.remote import probe, program_of_r
 from diskret.remote.system_calls import refusing
 
 #: The program that runs in it, and the one that tries whether it holds.
@@ -184,7 +184,8 @@ class Sandbox:
             R's class of each column, with commas between them.
         """
         limit = seconds or self._limits.seconds
-        content = _in_memory(struct.pack("<Q", len(script.encode())) + script.encode() + records)
+        code = script.encode()
+        content = _written(struct.pack("<Q", len(code)) + code + records)
         result, out = os.pipe()
         said, err = os.pipe() if listen else (None, os.open(os.devnull, os.O_WRONLY))
         asked = {
@@ -192,6 +193,7 @@ class Sandbox:
             "scratch": self._limits.scratch * _MEGABYTE,
             "bounds": self._limits.bounds,
             "classes": classes,
+            "environment": program_of_r.environment() if classes else {},
         }
         try:
             socket.send_fds(self._socket, [json.dumps(asked).encode()], [content, out, err])
@@ -352,12 +354,19 @@ def _environment() -> list[str]:
 # ── pipes and the end ───────────────────────────────────────────────────────────────
 
 
-def _in_memory(content: bytes) -> int:
-    """A file that has no name and no place."""
-    file = os.memfd_create("records")
-    with open(file, "wb", closefd=False) as written:
-        written.write(content)
-    return file
+def _written(content: bytes) -> int:
+    """A pipe that content comes through; files in memory have numbers that runs can move."""
+    taken, given = os.pipe()
+
+    def write() -> None:
+        # who takes it may end before
+        with contextlib.suppress(OSError), open(given, "wb", buffering=0) as pipe:
+            left = memoryview(content)
+            while left:
+                left = left[pipe.write(left) :]
+
+    threading.Thread(target=write, daemon=True).start()
+    return taken
 
 
 def _reader(found: dict[str, bytes], name: str, pipe: int, most: int) -> threading.Thread:

@@ -6,7 +6,6 @@ import ast
 import hashlib
 import io
 import math
-import shutil
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -19,11 +18,13 @@ import pyarrow.csv as csv
 import pyarrow.ipc as ipc
 
 from diskret.errors import DiskretError, InputError
+from diskret.outputs.desk import Desk
 from diskret.outputs.project import Project
 from diskret.outputs.unread import unread
+from diskret.remote import program_of_r
 from diskret.remote.channel import read_results
 from diskret.remote.figures import Figures
-from diskret.remote.office import Office, State
+from diskret.remote.office import Office, State, wait_for
 from diskret.remote.query import Query
 from diskret.remote.records import original_frame, version_frame
 from diskret.remote.registered import DataSet, Version, at_desk
@@ -50,8 +51,6 @@ TRIED = 5
 _AFTER_AN_ERROR = ("Calls:", "Execution halted")
 #: Libraries that are loaded once for all blocks, where a script imports them.
 _LOADED = ("numpy", "pandas", "patsy", "scipy", "sklearn", "statsmodels")
-#: Digits of what a script returns of the original.
-_DIGITS = 5
 #: The factor within which a figure of a script is close.
 _WITHIN = 1.25
 
@@ -91,8 +90,12 @@ class Script:
         check()
         if self.written not in get_args(Written):
             raise InputError(f"scripts are written in python or r, not in {self.written!r}")
-        if self.written == "r" and shutil.which("Rscript") is None:
-            raise InputError("there is no Rscript here: install R, or write the script in Python")
+        if self.written == "r":
+            program_of_r.environment()  # whether it is there
+        if self.seconds > data.seconds:
+            raise InputError(
+                f"a run on {data.name!r} may take {data.seconds} s at most, not {self.seconds} s"
+            )
         limits = Limits(seconds=self.seconds, memory=data.memory, processes=data.processes)
         return Sandbox(limits, imported(self.code) if self.written == "python" else ())
 
@@ -204,32 +207,38 @@ def submit_script(
     """Run a script on the original and put a result of it on the desk, where it waits for a person.
 
     Nothing is known of what a script computes, so nothing of it passes by itself. That it failed
-    is told to the owner only.
+    is told to the owner only: it waits like all others, with no figures.
 
     Raises
     ------
     ProofError
         The project has submitted as many results as it may.
     InputError
-        The script has no such result on the anonymised version, or as for `ask_script`.
+        The script has no such result on the anonymised version, the name is taken at the desk, or
+        as for `ask_script`.
     """
+    began = time.monotonic()
     access, data, version = office.allowance.allowed(script.query, who)
     frame = version_frame(version, data)
     with script.sandbox(data) as sandbox:
         shown = _shown(sandbox, script, version, frame)
         if result not in shown.figures:
             raise InputError(f"the script has no result {result!r}")
+        place = at_desk(script.project, script.data)
+        Desk(office.place, office.keys, wait=office.wait).check_free(place, result)
         office.allowance.count_submission(script.query, access, who, result, script.code)
         original = original_frame(data, office.keys)
         each = _with_room(script, shown.seconds, 0.5)
         [found] = _of_blocks(sandbox, script, [original[[*frame.columns]]], each)
-    place = at_desk(script.project, script.data)
-    if found is None or result not in found:
+    own = None if found is None else found.get(result)
+    if own is None:
         office.allowance.note("refused", who, script.query, f"failed: {result}", said=script.code)
-        return "waiting"
+        own = Figures({}, {}, {})
+    # what failed goes the same way: else the time, or a second result of this name, would tell
     project = Project.open(place, office.place, original, keys=office.keys, wait=office.wait)
-    checked = project.check(unread, _frame(found[result], shown.figures[result]))
+    checked = project.check(unread, _frame(own, shown.figures[result]))
     project.submit(checked, result, request=request, who=who)
+    wait_for(began, data.pause)
     return "waiting"
 
 
@@ -325,17 +334,12 @@ def _table(frame: pd.DataFrame) -> pa.Table:
 
 
 def _frame(figures: Figures, shown: Figures) -> pd.DataFrame:
-    """What a person is asked to let go: figures that the version has too, and no hidden digits."""
+    """What a person is asked to let go: figures that the version has too."""
     import pandas as pd
 
     names = [name for name in figures.value if name in shown.value]
-    columns = {"value": [_rounded(figures.value[name]) for name in names]}
+    columns = {"value": [figures.value[name] for name in names]}
     if figures.error:
-        columns["error"] = [_rounded(figures.error.get(name, math.nan)) for name in names]
+        columns["error"] = [figures.error.get(name, math.nan) for name in names]
     index = pd.Index([", ".join(name) for name in names], name="figure")
     return pd.DataFrame(columns, index=index)
-
-
-def _rounded(value: float) -> float:
-    """To so many digits as a person looks at; more could spell anything."""
-    return float(f"{value:.{_DIGITS}g}")

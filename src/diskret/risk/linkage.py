@@ -18,7 +18,7 @@ from diskret.risk.keys import total
 from diskret.risk.neighbours import Comparison, Metric, Numbers, Seen, comparisons, space
 from diskret.texts.numbers import Count
 
-#: Distances that differ by less, in relation or in units of the metric, are the same.
+#: Distances that differ by less, in relation, or by what rounding explains, are the same.
 _SAME = 1e-9
 #: Pairs of places that are looked at together.
 _BLOCK = 4_000_000
@@ -137,7 +137,7 @@ def _closer(one: Comparison, candidates: int) -> tuple[NDArray[np.int64], NDArra
             far, who = one.nearest(places, number)
             count = one.count[who]
             own = one.own[rows][:, None]
-            slack = _SAME * own + _SAME
+            slack = _SAME * own + one.blur[rows][:, None]
             less, same = far[at] < own - slack, np.abs(far[at] - own) <= slack
             closer[rows] = (count[at] * less).sum(axis=1)
             tied[rows] = (count[at] * same).sum(axis=1)

@@ -33,6 +33,8 @@ _MOST = 62
 Metric = Literal["standardised", "robust", "mahalanobis", "robust_mahalanobis", "gower"]
 #: Directions with less than this share of the largest variance count as none.
 _FLAT = 1e-9
+#: Numbers are right but for this share of themselves.
+_ROUNDED = 1e-12
 
 
 def _none() -> Codes:
@@ -107,6 +109,7 @@ class Comparison:
     known_first: NDArray[np.intp]
     #: distance of each protected record to its original, (r,), infinite if that is not compared
     own: Numbers
+    blur: Numbers  # by how much distances of each of them may be off, because numbers are rounded
     power: int  # see `Space`
     reach: float  # originals so far away or farther are of another block
 
@@ -167,6 +170,7 @@ def comparisons(
         )
         both = original.take(candidates), protected.take(rows)
         place = [space.coordinates(seen.numbers, numbers) for seen in both]
+        blur = space.blur(both[1].numbers, numbers)
         if len(keys):
             place = _with_keys(place, [seen.keys[:, keys] for seen in both], between)
         if space.power == 1:  # Gower's distance is a mean
@@ -194,6 +198,7 @@ def comparisons(
             np.bincount(of_candidates).astype(np.int64),
             candidates[known_first],
             own,
+            blur,
             space.power,
             reach,
         )
@@ -286,9 +291,24 @@ class Space:
         placed = (values[:, shown] - self.center[shown]) / self.width[shown]
         if self.scatter is None or not len(shown):
             return placed
-        size, direction = np.linalg.eigh(self.scatter[np.ix_(shown, shown)])
+        return product(placed, self._directions(self.scatter, shown))
+
+    def blur(self, values: Numbers, shown: NDArray[np.intp]) -> Numbers:
+        """How far rounding may move the coordinates of records, ``(n,)``; see `coordinates`.
+
+        In relation to the values: where one of them is huge, all others lie at nearly one place.
+        """
+        center, width = self.center[shown], self.width[shown]
+        moved = _ROUNDED * ((np.abs(values[:, shown]) + np.abs(center)) / width)
+        if self.scatter is None or not len(shown):
+            return moved.sum(axis=1)
+        return (moved @ np.abs(self._directions(self.scatter, shown))).sum(axis=1)
+
+    def _directions(self, scatter: Numbers, shown: NDArray[np.intp]) -> Numbers:
+        """What takes variances and correlations out, ``(shown, d)``."""
+        size, direction = np.linalg.eigh(scatter[np.ix_(shown, shown)])
         varies = size > _FLAT * max(size[-1], 0.0)
-        return product(placed, direction[:, varies] / np.sqrt(size[varies]))
+        return direction[:, varies] / np.sqrt(size[varies])
 
 
 @reading

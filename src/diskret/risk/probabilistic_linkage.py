@@ -108,7 +108,8 @@ def linked_by_weights(
         The same n records before and after protection, in the same order. Only pairs of one block
         are compared.
     near
-        Ascending distances in standard deviations of the original variable.
+        Ascending distances in standard deviations of the original variable, or in median absolute
+        deviations (times 1.4826) where these are less.
     neighbours
         So many candidates of each protected record are compared: those with the nearest numbers,
         and of equally near ones those that agree in more keys. All n² pairs are never looked at.
@@ -139,7 +140,9 @@ def linked_by_weights(
     steps = np.asarray(near, dtype=np.float64)
     if not (np.diff(steps) > 0).all():
         raise InputError(f"near= is ascending distances above 0, not {near!r}")
-    scale = space(original.numbers)
+    # beside a huge value all others would agree within standard deviations
+    scales = (space(original.numbers, metric) for metric in ("standardised", "robust"))
+    width = np.minimum(*(scale.width for scale in scales))
     p, q = original.numbers.shape[1], original.keys.shape[1]
     levels = [len(steps) + 1] * p + [2] * q
     if prod(number + 1 for number in levels) > _LARGEST:
@@ -154,7 +157,7 @@ def linked_by_weights(
         mine, theirs = one.first[:, None], one.known_first[who]
         for at in range(p):
             away = np.abs(original.numbers[theirs, at] - protected.numbers[mine, at])
-            level = np.searchsorted(steps, away / scale.width[at] - 1e-12)
+            level = np.searchsorted(steps, away / width[at] - 1e-12)
             # NaN is sorted behind all numbers; a level of its own says that it tells nothing
             level[np.isnan(away)] = levels[at]
             pattern = pattern * (levels[at] + 1) + level
@@ -177,7 +180,7 @@ def linked_by_weights(
         replace(pairs, pattern=of[start:end].reshape(pairs.who.shape))
         for pairs, (start, end) in zip(made, pairwise(ends), strict=True)
     ]
-    numbers = zip(original.numbers.T, protected.numbers.T, scale.width, strict=True)
+    numbers = zip(original.numbers.T, protected.numbers.T, width, strict=True)
     codes = zip(original.keys.T, protected.keys.T, strict=True)
     by_chance = [_by_chance(known, shown, steps * width) for known, shown, width in numbers]
     by_chance += [_by_chance(known, shown) for known, shown in codes]

@@ -131,6 +131,9 @@ class Run:
         self.block = min(max(_LEAST, rows // 8), _BLOCK)
         self.parts = max(1, min(_PARTS, rows // (2 * self.block)))
         self.room = [_Room.of(self.block, len(laid.maps.base)) for _ in range(self.parts)]
+        begun = time.monotonic()
+        self._compile()
+        self.since += time.monotonic() - begun
 
     def anneal(self) -> None:
         """Go through all stages that are still to be done."""
@@ -193,6 +196,13 @@ class Run:
         _place_kernels().add_counts(values, count, sign, self.laid.maps, self.state)
         if len(self.laid.sums):
             _sum_kernels().sum_counts(values, count, sign, self.laid.sums.maps, self.off)
+
+    def _compile(self) -> None:
+        """Go through no rows at all: at their first use on a computer loops take seconds."""
+        none = mixed(self.values, np.arange(0), self.laid, self.draws())
+        costs, heat = self.prices(0)
+        self._propose(none, 0, costs, heat, 0, np.zeros((1, 4), dtype=np.int64), 0)
+        self._carry_out(0, 0, costs, np.zeros(4, dtype=np.int64))
 
     # ── sweeps ──────────────────────────────────────────────────────────────────────
 
@@ -326,8 +336,6 @@ class Run:
     ) -> int:
         """Find changes in one block of rows; how many."""
         first, room = low + part * self.block, self.room[part]
-        if first >= len(order):
-            return 0
         rows = order[first : first + self.block]
         seed = int(self.draws(number, first + 1).integers(1 << 62))
         rows_now = self.values, self.count, self.cap

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.disk import new_file
 from diskret.errors import InputError
 from diskret.io.arrays import Wanted, checked, read_arrays
 from diskret.safe.layout import Layout
@@ -67,8 +67,8 @@ class Checkpoint:
         kept: dict[str, Any] = {"count": at.count}
         if at.values is not None:
             kept |= {"values": at.values, "cap": at.cap}
-        part = self.path.with_name(self.path.name + ".part")
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        self._part.unlink(missing_ok=True)  # of a run that was killed, or somebody else's
+        with open(new_file(self._part), "wb") as file:
             np.savez(
                 file,
                 task=np.array(self.task),
@@ -78,7 +78,7 @@ class Checkpoint:
                 trace=np.array(at.trace, dtype=np.float64).reshape(-1, 3),
                 **kept,
             )
-        part.replace(self.path)
+        self._part.replace(self.path)
         self._last = time.monotonic()
 
     def save_sometimes(self, at: Standing) -> None:
@@ -143,6 +143,12 @@ class Checkpoint:
     def remove(self) -> None:
         """The search is over."""
         self.path.unlink(missing_ok=True)
+        self._part.unlink(missing_ok=True)
+
+    @property
+    def _part(self) -> Path:
+        """Where it is written, before it takes the place of what was kept."""
+        return self.path.with_name(self.path.name + ".part")
 
 
 def task(problem: SafeProblem, *options: object) -> str:

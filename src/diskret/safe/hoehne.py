@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.parallel import meanwhile, nothing
 from diskret.progress import Progress, silent
 from diskret.safe.cells import Cells, ExactCellsError, cells
 from diskret.safe.check import check
@@ -90,10 +91,14 @@ def hoehne(
     admitted = max(lowest, 1 if error is None else error)
     state.admit(admitted)
     trace: list[tuple[int, int, float]] = []
+
+    def tell() -> None:
+        progress("make safe", len(problem.count) - before, len(problem.count))
+
     while True:
         before = state.unsafe()
         for _ in range(passes):
-            state.step()
+            meanwhile(state.step, nothing if progress is silent else tell)
             left = state.unsafe()
             progress("make safe", len(problem.count) - left, len(problem.count))
             if left in (0, before):

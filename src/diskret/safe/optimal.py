@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diskret.errors import InputError
+from diskret.parallel import meanwhile, nothing
+from diskret.progress import Progress, silent
 from diskret.safe.cells import Cells, ExactCellsError, cells
 from diskret.safe.check import check
 from diskret.safe.problem import SafeFile, SafeProblem
@@ -22,7 +26,9 @@ _STAGES = 3
 _MOST = 5_000
 
 
-def optimal(problem: SafeProblem, *, time_limit: float | None = None) -> SafeFile:
+def optimal(
+    problem: SafeProblem, *, time_limit: float | None = None, progress: Progress = silent
+) -> SafeFile:
     """Find the best safe file by integer programmes, and prove that none is better.
 
     Parameters
@@ -32,6 +38,8 @@ def optimal(problem: SafeProblem, *, time_limit: float | None = None) -> SafeFil
         new combinations may come up, all admissible ones are written down first.
     time_limit
         Seconds after which the best file so far is taken.
+    progress
+        Told about the task ``"smallest deviations"``, in programmes, as long as it takes.
 
     Returns
     -------
@@ -74,9 +82,16 @@ def optimal(problem: SafeProblem, *, time_limit: float | None = None) -> SafeFil
             'proof; take method="search"'
         )
     model = _Model.of(known, codes, before)
-    y, proven = _kept(model, known, until), True
-    for stage in range(_STAGES if len(model.original) else 0):
-        solved = _programme(model, y, stage).solve(until)
+    stages = _STAGES if len(model.original) else 0
+
+    def waiting(stage: int) -> Callable[[], None]:
+        tell = partial(progress, "smallest deviations", stage, stages)
+        return nothing if progress is silent else tell
+
+    y, proven = meanwhile(partial(_kept, model, known, until), waiting(0)), True
+    for stage in range(stages):
+        programme = _programme(model, y, stage)
+        solved = meanwhile(partial(programme.solve, until), waiting(stage))
         if solved.y is not None and model.holds(solved.y):
             y = min(y, solved.y, key=model.score)
         proven = proven and solved.least >= model.score(y)[stage]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from diskret.errors import InputError
+from diskret.parallel import meanwhile, nothing
 from diskret.progress import Progress, silent
 from diskret.safe.annealing import STAGES, Plan, Run
 from diskret.safe.cells import Cells, ExactCellsError, cells, deviations
@@ -53,7 +55,8 @@ def search(
         A file that keeps where the search stands: every minute, and when it is interrupted. If it
         exists the search goes on from there. It is removed at the end. Confidential.
     progress
-        Told about the task ``"search"``, with the largest and the mean deviation, in stages.
+        Told about the task ``"prepare the search"`` while that takes long, and about ``"search"``,
+        with the largest and the mean deviation, in stages.
     known
         The cells of the problem, if they are at hand.
 
@@ -109,13 +112,19 @@ def search(
             f"{number:is|are} too small for that"
         )
         raise ExactCellsError(why, known, np.flatnonzero(few).tolist())
-    laid = layout(problem, known)
+
+    def tell() -> None:
+        progress("prepare the search", 0, 1)
+
+    waiting = nothing if progress is silent else tell
+    laid = meanwhile(lambda: layout(problem, known), waiting)
     kept = None
     if checkpoint is not None and rounds == 1:
         kept = Checkpoint(Path(checkpoint), task(problem, seed, plan))
     runs: list[tuple[tuple[int, ...], SafeFile]] = []
     for again in range(rounds):
-        run = Run(problem, laid, (seed, again), plan, progress, kept)
+        begin = partial(Run, problem, laid, (seed, again), plan, progress, kept)
+        run = meanwhile(begin, waiting)
         run.anneal()
         mend(run)
         runs.append(((run.broken(), *run.score()), run.file()))

@@ -30,10 +30,10 @@ _DATA = (
     "measures",
 )
 #: Keys of a data set by how it is protected.
-_NEEDED = {"noise": ("record_key", "noise"), "suppression": ("rules",)}
+_NEEDED = {"noise": ("record_key", "noise"), "suppression": ("rules", "vintage")}
 _OPTIONAL = {
     "noise": ("key_modulus", "small", "share", "presence"),
-    "suppression": ("unit", "holding", "vintage"),
+    "suppression": ("unit", "holding", "sums"),
 }
 #: Addresses that only programs on the same machine reach.
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -174,6 +174,12 @@ def _data(section: Section) -> DataSet:
             "choose stands in the documentation, under tables in real time"
         )
     method = section.choice("method", "noise", tuple(_NEEDED))
+    if method == "suppression" and "vintage" not in section:
+        raise section.error(
+            "say by 'vintage' of which records and period the tables are: the same as in the "
+            "office's own releases of these records, and another one than for all others. For a "
+            "service that went on without it until now it is the name of the data set"
+        )
     section.check(
         required=("name", "records", "variables", "questions", *_NEEDED[method]),
         optional=(*_DATA, *_OPTIONAL[method]),
@@ -283,13 +289,17 @@ def _suppression(section: Section, measures: Sequence[Measure]) -> Suppression:
     by = {**section.values, "by": dict.fromkeys(names)}
     table = replace(section, values=by)
     valued = replace(section, values={**by, "value": [one.name for one in measures]})
-    return Suppression(
-        read_rules(replace(rules, values=of_counts), table, names),
-        read_rules(rules, valued, names) if measures else None,
-        section.text("unit", None),
-        section.text("holding", None),
-        section.text("vintage", ""),
-    )
+    try:
+        return Suppression(
+            read_rules(replace(rules, values=of_counts), table, names),
+            section.text("vintage", ""),
+            read_rules(rules, valued, names) if measures else None,
+            section.text("unit", None),
+            section.text("holding", None),
+            section.texts("sums"),
+        )
+    except InputError as error:
+        raise section.error(str(error), "sums") from error
 
 
 def _measures(section: Section, of_noise: Sequence[str]) -> tuple[Measure, ...]:

@@ -67,7 +67,8 @@ class DataSet:
     InputError
         No variables, two of one name, an impossible combination of unknown codes, or a limit
         that is not positive; or measures where presence is confidential; or there are both noise
-        and suppression, or neither.
+        and suppression, or neither; or sums name what is no measure, or measures of different
+        decimals.
     """
 
     name: str
@@ -102,6 +103,8 @@ class DataSet:
             )
         if len({one.name for one in self.measures}) < len(self.measures):
             raise InputError(f"two measures of {self.name!r} have the same name")
+        if self.suppression is not None:
+            self._check_sums(self.suppression)
         names = [variable.name for variable in self.variables]
         if not names or len({*names}) < len(names):
             raise InputError(f"{self.name!r} needs variables, none of them twice")
@@ -119,6 +122,20 @@ class DataSet:
                 f"limits of {self.name!r} must be whole numbers from 1 upwards, and share= from 0 "
                 "to 1"
             )
+
+    def _check_sums(self, how: Suppression) -> None:
+        for one in how.equations:
+            named = (one.total, *one.parts)
+            if unknown := [name for name in named if name not in self.measure]:
+                raise InputError(
+                    f"the sum '{one}' of {self.name!r} names {unknown[0]!r}, which is none of its "
+                    "measures"
+                )
+            if len({self.measure[name].decimals for name in named}) > 1:
+                raise InputError(
+                    f"the measures of '{one}' of {self.name!r} have different decimals=; give all "
+                    "of them the same, so that they add up"
+                )
 
     def __repr__(self) -> str:
         return f"DataSet({self.name!r}: {len(self.variables)} variables)"

@@ -39,8 +39,8 @@ from diskret.tables import Earlier, MeasureSum, Published, Table
 
 #: What is said where a table is not safe beside those before.
 _UNSAFE = (ProofError, ProtectionError, ContradictionError, MeasureError)
-#: Of what tells the releases of a data set apart.
-_DIGITS = 24
+#: Bytes of what tells the releases of a data set apart.
+_DIGEST = 12
 #: How often a table is protected anew because another process released something meanwhile.
 _TRIES = 3
 
@@ -83,11 +83,11 @@ class Releases:
         return f"Releases({self._folder!r})"
 
     def shown(
-        self, family: Family, data: DataSet, true: Callable[[], Table], until: Until
+        self, family: Family, data: DataSet, true: Callable[[], Sequence[Table]], until: Until
     ) -> Shown:
         """What is shown of a family; it is released if it was not before.
 
-        true: makes the true table, see `tabulated`.
+        true: makes the true tables, see `tabulated`.
 
         Raises
         ------
@@ -97,9 +97,10 @@ class Releases:
             The records do not fit their registration.
         """
         name = name_of(family, data)
+        place = together(family, data).index(family.measure)
         for _ in range(_TRIES):
             if (before := self._before(name)) is not None:
-                return shown_of(before, family, data)
+                return shown_of(before[place], family, data)
             position = self._ledger.position
             try:
                 self._release(name, family, data, true, until)
@@ -112,39 +113,45 @@ class Releases:
                 raise
         raise _unproven(data)
 
-    def _before(self, name: str) -> Published | None:
+    def _before(self, name: str) -> list[Published] | None:
         """What the world saw, if it was released."""
         if all(one.name != name for one in self._ledger.releases()):
             return None
-        (table,) = self._ledger.tables(name)
-        return table.published
+        return [table.published for table in self._ledger.tables(name)]
 
     def _release(
-        self, name: str, family: Family, data: DataSet, true: Callable[[], Table], until: Until
+        self,
+        name: str,
+        family: Family,
+        data: DataSet,
+        true: Callable[[], Sequence[Table]],
+        until: Until,
     ) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they name codes, and whoever runs the service reads
-            table = true()
+            tables = true()
             until.check()
-            result = suppress(
-                table,
+            alone = len(tables) == 1
+            results = suppress(
+                tables,
                 suppression_of(data).judge(family.measure),
-                ledger=_SameRecords(self._ledger, table, data),
+                sums=sums_of(family, data),
+                ledger=_SameRecords(self._ledger, tables[0], data),
                 keys=self._keys,
                 time_limit=until.left,
                 progress=lambda *_: until.check(),
-                name="table",
+                name=["table"] if alone else [table.measure.name for table in tables],
             )
             until.check()
             folder = self._folder / name.rpartition(" ")[2]
-            self._ledger.publish(result, folder, ["csv"], name=name, who="diskret serve")
+            self._ledger.publish(results, folder, ["csv"], name=name, who="diskret serve")
 
 
 @dataclass(frozen=True, eq=False)
 class _SameRecords:
-    """The ledger; what it knows of a data set was made from the records that are still there.
+    """The ledger; what it knows of a vintage was made from the records that are still there.
 
-    So they tell how the variables of all its tables lie in each other.
+    So they tell how the variables of all its tables lie in each other, whoever released these.
     """
 
     ledger: Ledger
@@ -160,18 +167,23 @@ class _SameRecords:
         self, tables: Sequence[Published], sums: Sequence[MeasureSum] = ()
     ) -> Sequence[Earlier]:
         """As of the ledger, with the records."""
-        found = self.ledger.earlier(tables, sums)
-        return [
-            self._asked(e) if e.release[:-_DIGITS] == f"{self.data.name} " else e for e in found
-        ]
+        return [self._asked(one) for one in self.ledger.earlier(tables, sums)]
 
     def _asked(self, one: Earlier) -> Earlier:
-        own = self.table.asked
-        if own is None:
+        own, table = self.table.asked, one.published
+        if own is None or table.vintage != vintage_of(self.data) or not self._has(table):
             return one
-        by = {d.name: _tree(self.data.variable[d.name]) for d in one.published.dimensions}
-        question = replace(own.question, by=by, where=one.published.where)
+        by = {d.name: _tree(self.data.variable[d.name]) for d in table.dimensions}
+        question = replace(own.question, by=by, where=table.where)
         return replace(one, asked=replace(own, question=question))
+
+    def _has(self, table: Published) -> bool:
+        """Whether the records can be asked for the variables of a table, and have its codes."""
+        variable = self.data.variable
+        names = {d.name for d in table.dimensions}
+        return names | {*table.where.asked} <= variable.keys() and all(
+            {*d.hierarchy.codes[1:]} <= {*_tree(variable[d.name]).codes} for d in table.dimensions
+        )
 
 
 def _unproven(data: DataSet) -> Refused:
@@ -196,37 +208,59 @@ def suppression_of(data: DataSet) -> Suppression:
 
 def vintage_of(data: DataSet) -> str:
     """By which the ledger knows tables of the same records."""
-    return suppression_of(data).vintage or data.name
+    return suppression_of(data).vintage
+
+
+def together(family: Family, data: DataSet) -> tuple[str, ...]:
+    """The measures that are released with that of a family: sums tie them to it."""
+    return suppression_of(data).together(family.measure)
+
+
+def sums_of(family: Family, data: DataSet) -> list[str]:
+    """The sums that tie the measures of `together`, by the columns of these."""
+    column = {one.name: one.column for one in data.measures}
+    own = together(family, data)
+    return [
+        str(MeasureSum(column[one.total], tuple(column[part] for part in one.parts)))
+        for one in suppression_of(data).equations
+        if one.total in own
+    ]
 
 
 def name_of(family: Family, data: DataSet) -> str:
-    """Of a release: the data set, and a digest of what the table shows of which records."""
+    """Of a release: the data set, and a digest of what the tables show of which records."""
     codes = [data.variable[name].level(family.level(name)).codes for name in family.variables]
-    said = json.dumps([asdict(family), vintage_of(data), codes], sort_keys=True)
-    return f"{data.name} {blake2b(said.encode(), digest_size=_DIGITS // 2).hexdigest()}"
+    measures = together(family, data)
+    what = asdict(family) if len(measures) == 1 else asdict(family) | {"measure": measures}
+    said = json.dumps([what, vintage_of(data), codes], sort_keys=True)
+    return f"{data.name} {blake2b(said.encode(), digest_size=_DIGEST).hexdigest()}"
 
 
-def tabulated(family: Family, data: DataSet, records: Source, engine: Engine) -> Table:
-    """The true table of a family, with totals of its variables and of coarser codes."""
+def tabulated(family: Family, data: DataSet, records: Source, engine: Engine) -> list[Table]:
+    """The true tables of a family, with totals of its variables and of coarser codes.
+
+    One for each of `together`, in their order.
+    """
     how = suppression_of(data)
-    measure = data.measure[family.measure] if family.measure else None
+    measures = [data.measure[name] for name in together(family, data) if name]
     # a table has a variable: of the total, one that is cut off right below it
     names = family.variables or (data.variables[0].name,)
     trees = {name: data.variable[name] for name in names}
     table = tabulate(
         records,
         by={name: _tree(one) for name, one in trees.items()},
-        value=None if measure is None else measure.column,
+        value=[one.column for one in measures] or None,
         unit=how.unit,
         holding=how.holding,
         where=dict(family.where),
-        decimals=0 if measure is None else measure.decimals,
+        decimals={one.column: one.decimals for one in measures},
         vintage=vintage_of(data),
         engine=lambda opened: nullcontext(engine),
     )
     for name, level in family.levels:
         table = table.recode(name, level=level)
-    return table if family.variables else table.recode(names[0], level=0)
+    table = table if family.variables else table.recode(names[0], level=0)
+    return [table[one.column] for one in measures] or [table]
 
 
 def _tree(variable: Variable) -> Hierarchy:

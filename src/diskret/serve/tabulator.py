@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -34,6 +34,9 @@ from diskret.serve.question import Family, Question
 from diskret.serve.releases import Releases, tabulated
 from diskret.tables import Table
 
+#: Seconds that an engine has to end what it computes when all are closed.
+_CLOSING = 0.3
+
 
 class Tabulator:
     """Answers questions about data sets, always in the same way. Confidential: it opens records.
@@ -60,8 +63,8 @@ class Tabulator:
     Raises
     ------
     InputError
-        Two data sets of one name, or of the same records; or cells are to be hidden, and there is
-        no ledger.
+        Two data sets of one name, of the same records, or of one vintage; or cells are to be
+        hidden, and there is no ledger.
 
     Examples
     --------
@@ -104,6 +107,12 @@ class Tabulator:
         for one, other in combinations(given, 2):
             if same_records(one.records, other.records):
                 raise _of_one(one, other)
+            how, its = one.suppression, other.suppression
+            if how is not None and its is not None and how.vintage == its.vintage:
+                raise InputError(
+                    f"{one.name!r} and {other.name!r} have both vintage={how.vintage!r}, by which "
+                    "the ledger would take them for the same records: give each another one"
+                )
         self.memory = Memory(memory)
         self.allowance = Allowance(None if journal is None else journal.turn)
         self._journal = journal
@@ -184,9 +193,9 @@ class Tabulator:
                     )
 
     def close(self) -> None:
-        """Close all engines; another question opens them again."""
+        """Close all engines but one that computes on; another question opens them again."""
         for engine in self._engines.values():
-            with engine.turn(Until()):
+            with suppress(TooLong), engine.turn(Until(_CLOSING)):
                 engine.close()
         if self._spark is not None:
             running, ours = self._spark
@@ -304,7 +313,7 @@ class Tabulator:
             self.memory.keep(family, shown)
             return shown
 
-    def _true(self, family: Family, data: DataSet, until: Until) -> Table:
+    def _true(self, family: Family, data: DataSet, until: Until) -> list[Table]:
         records = self._sources[data.name]
         return self._engines[data.name].ask(
             lambda engine: tabulated(family, data, records, engine), until

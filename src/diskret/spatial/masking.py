@@ -111,7 +111,9 @@ def mask(
     """Move points, or put them together, so that each may stand for others.
 
     All records at one place move together, since the mean of several moves would tell the place.
-    How a place moves follows from it and the office's keys, so masking again gives the same points.
+    How a place moves follows from it, the width of its ring and the office's keys, so masking again
+    gives the same points. Where more places are known than before a ring may be narrower; then the
+    place moves anew.
 
     Parameters
     ----------
@@ -259,12 +261,17 @@ def _thrown(
     """Where places move to, among how many each of them hides then, and how wide rings are."""
     level = _levels(places, ring, least)
     inner, outer = (one * PER_METRE * 2.0**level for one in (ring.inner, ring.outer))
-    purpose = f"masking {ring.inner} {ring.outer} {least}"
+    purpose = f"masking {ring.inner:.17g} {ring.outer:.17g} {least}"  # 100 metres or 100.0
     name = keyed_numbers(keys, f"{purpose}: east", places[:, 0].astype(np.uint64))
     name ^= places[:, 1].astype(np.uint64)
-    angle, share = (
-        keyed_numbers(keys, f"{purpose}: {one}", name) / 2.0**64 for one in ("angle", "far")
-    )
+    angle, share = np.zeros((2, len(places)))
+    for width in np.unique(level).tolist():
+        # with one direction for two widths, where more places are known, both would tell the place
+        own = level == width
+        angle[own], share[own] = (
+            keyed_numbers(keys, f"{purpose}, widened {width} times: {one}", name[own]) / 2.0**64
+            for one in ("angle", "far")
+        )
     far = np.sqrt(inner**2 + share * (outer**2 - inner**2))
     turned = 2 * np.pi * angle
     step = np.stack([far * np.cos(turned), far * np.sin(turned)], axis=1)

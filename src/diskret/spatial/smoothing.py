@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from diskret.errors import InputError, ProtectionError
+from diskret.keys import SecretKeys
 from diskret.rules import MinimumFrequency
 from diskret.spatial.grid import Grid
 from diskret.spatial.outlines import grid_of, squares_of_cells
@@ -69,13 +71,16 @@ def smooth(
     bandwidth: float,
     kernel: Literal["normal", "epanechnikov"] = "normal",
     step: float | None = None,
+    keys: SecretKeys | str | PathLike[str] | None = None,
 ) -> Smoothed:
     """Smooth counts on a grid by a kernel, and round them so that no small count can be told.
 
     A smooth map alone keeps nothing secret: who knows the kernel computes the counts from it. Only
     rounding does. So for each cell with fewer persons than the rule asks for another map is
     looked for: people live elsewhere, nobody or enough of them in this cell, and all rounded
-    values are the same. The finest rounding is taken with which there is one for each.
+    values are the same; and the small counts near by might be others in that map, too. The finest
+    rounding is taken with which there is one for each, from a step on that is drawn: were it the
+    finest of all, everybody would know that a finer one told somebody, and could look for whom.
 
     Parameters
     ----------
@@ -90,8 +95,11 @@ def smooth(
     kernel
         ``"normal"`` or ``"epanechnikov"`` (the product of one along each axis).
     step
-        To what values are rounded; None: the finest of 0.0001, 0.0002, 0.0005, … 50,000 that is
-        enough.
+        To what values are rounded, chosen without looking at what the map needs; None: one of
+        0.0001, 0.0002, 0.0005, … 50,000.
+    keys
+        The office's keys, from which it is drawn with which of these the search begins, mostly
+        with one of the finest; see [`SecretKeys`][diskret.SecretKeys].
 
     Returns
     -------
@@ -116,7 +124,8 @@ def smooth(
     >>> grid = dk.spatial.Grid(1_000)
     >>> land = dk.spatial.locate(dk.datasets.country(2_000).persons, grid)
     >>> table = dk.tabulate(land, by={"cell": grid.tree(land["cell"])})
-    >>> smooth(table, dk.rules.MinimumFrequency(5), bandwidth=2_000).frame.column_names
+    >>> keys = dk.SecretKeys(bytes(range(32)))
+    >>> smooth(table, dk.rules.MinimumFrequency(5), bandwidth=2_000, keys=keys).frame.column_names
     ['cell', 'value']
     """
     grid, count, possible, corner = _raster(table)
@@ -125,7 +134,7 @@ def smooth(
     radius = len(weight) // 2
     value = _smoothed(count, weight)
     unsafe = np.argwhere((count > 0) & (count < least))
-    tried = _STEPS if step is None else (float(step),)
+    tried = (float(step),) if step is not None else _drawn_steps(count, bandwidth, keys)
     if not all(0 < one < np.inf for one in tried):
         raise InputError(f"step must be a number above 0, not {step!r}")
     search = _Search(count, possible, value, weight, least)
@@ -151,6 +160,14 @@ def smooth(
         for place, move in moves.items()
     }
     return Smoothed(frame, one, float(bandwidth), least, said)
+
+
+def _drawn_steps(count: NDArray[np.int64], bandwidth: float, keys: Any) -> tuple[float, ...]:
+    """Steps from a drawn one on; one map in i² begins with the i-th or a coarser one."""
+    purpose = f"first step of a smooth map: {bandwidth:.17g}"
+    mark = SecretKeys.load(keys).fingerprint(purpose, [count.tobytes()])
+    first = min(int(np.sqrt(2.0**64 / (int(mark[:16], 16) + 1))), len(_STEPS))
+    return _STEPS[first - 1 :]
 
 
 def _raster(
@@ -241,15 +258,47 @@ class _Search:
         found = dict[tuple[int, int], Move]()
         for (row, column), others in zip(unsafe.tolist(), self.places[near].tolist(), strict=True):
             here = row, column
-            tried = self._tried(here, [(a, b) for a, b in others if (a, b) != here])
-            move = next((one for one in tried if self._same(one, step)), None)
+            around = [(a, b) for a, b in others if (a, b) != here]
+            found_one = (m for m in self._tried(here, around) if self._same(m, step))
+            move = next((m for m in found_one if self._others_too(m, around, step)), None)
             if move is None:
                 return None
             found[here] = move
         return found
 
+    def _others_too(self, move: Move, around: Sequence[tuple[int, int]], step: float) -> bool:
+        """Whether small counts near by might be others, too, if these people live elsewhere.
+
+        Else nobody who knows how this is searched for would take the other map to be true.
+        """
+        changed = {(row, column): number for row, column, number in move}
+        at, change = self._change(move)
+        before = self.value[at].copy()
+        self.value[at] += change
+        for place, number in changed.items():
+            self.count[place] += number
+        try:
+            small = (one for one in {*changed, *around} if 0 < self.count[one] < self.least)
+            return all(self._might_be_another(one, step) for one in small)
+        finally:
+            self.value[at] = before
+            for place, number in changed.items():
+                self.count[place] -= number
+
+    def _might_be_another(self, here: tuple[int, int], step: float) -> bool:
+        others = self.tree.query(here, min(_NEAR + 1, len(self.places)))[1]
+        around = [(a, b) for a, b in self.places[np.ravel(others)].tolist() if (a, b) != here]
+        return any(self._same(move, step) for move in self._tried(here, around))
+
     def _same(self, move: Move, step: float) -> bool:
         """Whether the rounded map is the same if these people live elsewhere."""
+        at, change = self._change(move)
+        shown = self.value[at] / step
+        fraction = shown - np.rint(shown)
+        return bool((np.abs(fraction + change / step) < 0.5 - _MARGIN).all())
+
+    def _change(self, move: Move) -> tuple[tuple[slice, slice], NDArray[np.float64]]:
+        """Where a move changes the map, and by how much."""
         low = [min(place[axis] for place in move) for axis in (0, 1)]
         high = [max(place[axis] for place in move) for axis in (0, 1)]
         long = len(self.weight)
@@ -260,9 +309,8 @@ class _Search:
                 slice(column - low[1], column - low[1] + long),
             )
             change[at] += np.outer(number * self.weight, self.weight)
-        shown = self.value[low[0] : low[0] + change.shape[0], low[1] : low[1] + change.shape[1]]
-        fraction = shown / step - np.rint(shown / step)
-        return bool((np.abs(fraction + change / step) < 0.5 - _MARGIN).all())
+        rows, columns = change.shape
+        return (slice(low[0], low[0] + rows), slice(low[1], low[1] + columns)), change
 
     def _tried(self, here: tuple[int, int], near: Sequence[tuple[int, int]]) -> Iterator[Move]:
         """All leave, or enough come: to and from one cell near by, or two on opposite sides."""

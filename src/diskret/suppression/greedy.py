@@ -112,8 +112,8 @@ def untidied(problem: Problem) -> Pattern:
     refuse_fixed(problem, cells)
     certified = shown_alone(problem, cells, one_by_one=False)
     blocks = Blocks(problem.system.tables, cells.group)
-    hidden, _ = _hide(problem, cells, cells.primary | cells.started, certified, (), blocks)
-    return Pattern(cells.of_cells(hidden), "untidied", complete=False)
+    hidden, found = _hide(problem, cells, cells.primary | cells.started, certified, (), blocks)
+    return Safe(hidden, False, [*certified.by, *found]).pattern(problem, cells, "untidied")
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,8 +109,10 @@ def auto(problem: Problem) -> Pattern:
         That of the method chosen, which `Pattern.method` names.
     """
     size = len(problem.cost)
+    if left_to_modular(problem):
+        return modular(problem)
     if size > _SEQUENTIAL:
-        return optimal(problem) if problem.limited else modular(problem)
+        return optimal(problem)
     # of no account: what it costs is known from the table, so budgets mean the proof
     with counted() as taken:
         known = prepared(problem)
@@ -126,3 +128,8 @@ def auto(problem: Problem) -> Pattern:
         found = _searched(replace(problem, work=own), known, first, kept)
     problem.work.step(own.done)
     return found
+
+
+def left_to_modular(problem: Problem) -> bool:
+    """Whether `auto` takes [`modular`][diskret.suppression.modular]: it is large, without limit."""
+    return len(problem.cost) > _SEQUENTIAL and not problem.limited

@@ -12,7 +12,7 @@ from diskret.errors import InputError
 from diskret.tables.add_up import leaf_mask
 from diskret.tables.cells import NO_BOUND
 from diskret.tables.from_cells import check_multiples, scaled_unit
-from diskret.tables.published import Published
+from diskret.tables.published import Changed, Published
 from diskret.tables.table import Table
 from diskret.texts.numbers import Count
 
@@ -131,6 +131,11 @@ class Perturbed:
         if self.steps < 0 or self.steps and self.method != "controlled":
             raise InputError("steps= is a number from 0 upwards, for controlled rounding only")
 
+    @property
+    def told(self) -> bool:
+        """Whether a certificate says it all: steps and the largest noise are the office's."""
+        return self.method in ("deterministic", "random", "small_counts")
+
 
 def stands_for(published: Published, perturbed: Perturbed) -> Published:
     """What the world knows of the true values where perturbed ones were published.
@@ -165,16 +170,48 @@ def stands_for(published: Published, perturbed: Perturbed) -> Published:
         low = np.where(published.value > 0, np.maximum(low, 1), low)
     if published.nonnegative:
         low = np.maximum(low, 0)
+    return _intervals(
+        published,
+        np.where(shown, low, -NO_BOUND if published.lower is None else published.lower),
+        np.where(shown, high, NO_BOUND if published.upper is None else published.upper),
+        perturbed.told,
+    )
+
+
+def stands_for_anything(published: Published) -> Published:
+    """The same of changed values where nobody knows how far the true ones can lie from them.
+
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.tables.dimension import Dimension
+    >>> shown = np.array([10, 5, 5])
+    >>> table = Published("t", (Dimension("x", Hierarchy.flat(["a", "b"])),), "count", True, 0,
+    ...     shown, shown < 0, shown < 0, changed="cell_key")
+    >>> bool((stands_for_anything(table).upper == NO_BOUND).all())
+    True
+    """
+    nothing = np.full(published.shape, NO_BOUND)
+    return _intervals(published, -nothing, nothing, told=False)
+
+
+def as_readers_see(published: Published) -> Published:
+    """A table without what the office alone knows of changed values that it stands for."""
+    changed = published.of_changed
+    if changed is None or changed.told:
+        return published
+    return replace(stands_for_anything(changed.shown), name=published.name)
+
+
+def _intervals(
+    published: Published, low: NDArray[np.int64], high: NDArray[np.int64], told: bool
+) -> Published:
     low, high = (np.where(published.empty, 0, side) for side in (low, high))
     return replace(
-        published,
-        value=np.zeros_like(published.value),
-        suppressed=np.ones_like(published.suppressed),
-        empty=np.zeros_like(published.empty),
+        published.all_hidden(),
         rounding=1,
         changed="",
-        lower=np.where(shown, low, -NO_BOUND if published.lower is None else published.lower),
-        upper=np.where(shown, high, NO_BOUND if published.upper is None else published.upper),
+        lower=low,
+        upper=high,
+        of_changed=Changed(published, told),
     )
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -167,22 +168,29 @@ def tables_in(public: Path) -> list[str]:
 def _check(published: Outline) -> None:
     check_file_name(published.name)
     check_names(public_names(published))
-    texts = [d.name for d in published.dimensions] + [published.measure]
+    texts = [(published.name, published.measure)]
+    texts += [(published.name, one) for one in (published.vintage, str(published.where))]
     for dimension in published.dimensions:
-        tree = dimension.hierarchy
-        texts += [*tree.codes, *_labels(tree).values()]
-        texts += [code for c in tree.codes for code in tree.members.get(c, ())]
-        for language, labels in _translations(tree).items():
-            texts += [language, *labels.values()]
-    texts += [published.vintage, str(published.where)]
-    if _UNPRINTABLE.search("".join(texts)):
-        bad = [text for text in texts if _UNPRINTABLE.search(text)]
+        texts += [(dimension.name, one) for one in _texts_of(dimension)]
+    if _UNPRINTABLE.search("".join(one for _, one in texts)):
+        bad = [(place, one) for place, one in texts if _UNPRINTABLE.search(one)]
         number = Count(len(bad))
         raise InputError(
             f"{number} {number:name, code or label holds|names, codes or labels hold} line breaks "
-            f"or other control characters, e.g. {', '.join(map(repr, bad[:_EXAMPLES]))}; remove "
-            "these before publishing"
+            "or other control characters, e.g. "
+            f"{', '.join(repr(one) for _, one in bad[:_EXAMPLES])} in {bad[0][0]!r}; remove these "
+            "before publishing"
         )
+
+
+def _texts_of(dimension: Dimension) -> Iterator[str]:
+    """All that is published of a dimension in words: its name, codes, labels."""
+    tree = dimension.hierarchy
+    yield dimension.name
+    yield from (*tree.codes, *_labels(tree).values())
+    yield from (code for c in tree.codes for code in tree.members.get(c, ()))
+    for language, labels in _translations(tree).items():
+        yield from (language, *labels.values())
 
 
 def _outline(dimension: Dimension) -> dict[str, Any]:

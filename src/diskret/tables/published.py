@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -58,6 +58,8 @@ class Published(Outline):
     changed
         By which family of methods values were changed before they were published: one of
         `CHANGES`; empty if those that are shown are the true ones.
+    of_changed
+        The changed values that these intervals stand for, of all cells; None: they stand for none.
     """
 
     value: NDArray[np.int64]
@@ -66,6 +68,7 @@ class Published(Outline):
     _: KW_ONLY
     lower: NDArray[np.int64] | None = None
     upper: NDArray[np.int64] | None = None
+    of_changed: Changed | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         values = dict.fromkeys(("value", "lower", "upper"), np.int64)
@@ -144,6 +147,17 @@ class Published(Outline):
     def read(cls, folder: str | PathLike[str], name: str | None = None) -> Published:
         """The attacker's view from the public files alone: structure, and CSV or else Parquet."""
         return read_published(cls, folder, name)
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """Changed values as they were published.
+
+    told: whether readers know how far the true ones can lie from them; else the office alone does.
+    """
+
+    shown: Published
+    told: bool
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from diskret.tables.cells import NO_BOUND
 from diskret.tables.contributions import Asked, Contributions
-from diskret.tables.perturbed import Perturbed, stands_for
+from diskret.tables.perturbed import Perturbed, stands_for, stands_for_anything
 from diskret.tables.published import Publication, Published
 from diskret.tables.ties import MeasureSum
 
@@ -137,9 +137,6 @@ class Earlier:
         this table; None if it was not protected against them. Confidential.
     sums: equations between measures that the release stated.
     weight: column of the sampling weights, or None; see `Table.weight`.
-    perturbed: whether `published` holds intervals that perturbed values stand for.
-    shown: the values that the world saw of a table that was perturbed, `NO_BOUND` where none; None:
-        they are not kept.
     keyed: gives other lists of contributions the keyed fingerprints that `contributions` uses;
         None: they use the same numbers as it is.
     asked: how the records that it was made from can be asked again; None: they are gone.
@@ -153,8 +150,6 @@ class Earlier:
     unsafe: UnsafeSums | None = None
     sums: tuple[MeasureSum, ...] = ()
     weight: str | None = None
-    perturbed: bool = False
-    shown: NDArray[np.int64] | None = None
     keyed: Callable[[Contributions], Contributions] | None = field(default=None, repr=False)
     asked: Asked | None = field(default=None, repr=False)
 
@@ -162,6 +157,18 @@ class Earlier:
     def name(self) -> str:
         """What the table is called among tables of several releases."""
         return f"{self.release}/{self.published.name}"
+
+    @property
+    def perturbed(self) -> bool:
+        """Whether `published` holds intervals that changed values stand for."""
+        return self.published.of_changed is not None
+
+    @property
+    def shown(self) -> NDArray[np.int64]:
+        """The values that the world saw, `NO_BOUND` where none."""
+        changed = self.published.of_changed
+        seen = self.published if changed is None else changed.shown
+        return np.where(seen.suppressed, NO_BOUND, seen.value)
 
 
 def earlier_of(
@@ -174,10 +181,7 @@ def earlier_of(
 ) -> Earlier:
     """What later tables have to know of a table, changed by `noise` or as it is."""
     shown = published if noise is None else stands_for(published, noise)
-    values = None if noise is None else _values_shown(published)
-    return Earlier(
-        release, shown, original, requirements, sums=sums, perturbed=noise is not None, shown=values
-    )
+    return Earlier(release, shown, original, requirements, sums=sums)
 
 
 def changed_earlier(
@@ -189,10 +193,4 @@ def changed_earlier(
     """The same of changed values; without a bound `known` nothing but themselves is known."""
     if known is not None:
         return earlier_of(release, published, known, original)
-    nothing = np.full(published.shape, NO_BOUND)
-    hidden = replace(published.all_hidden(), rounding=1, changed="", lower=-nothing, upper=nothing)
-    return Earlier(release, hidden, None, NO_LEVELS, perturbed=True, shown=_values_shown(published))
-
-
-def _values_shown(published: Published) -> NDArray[np.int64]:
-    return np.where(published.suppressed, NO_BOUND, published.value)
+    return Earlier(release, stands_for_anything(published), None, NO_LEVELS)

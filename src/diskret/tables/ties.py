@@ -64,10 +64,6 @@ class About(NamedTuple):
         same = canonical(self.measure) == canonical(other.measure)
         return same and self.vintage != other.vintage and self.where.overlaps(other.where)
 
-    def period_unsaid(self, other: About) -> bool:
-        """Whether both are of one measure, and one of them says no vintage."""
-        return self.of_another_period(other) and "" in (self.vintage, other.vintage)
-
 
 class Named(Protocol):
     """A table, or what a ledger notes of it, with the names by which it is tied to others."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
-from diskret.errors import DiskretError
+from diskret.errors import DiskretError, said_of
 from diskret.publish.pages.served import page_parts
 from diskret.texts import LANGUAGES, words_in
 from diskret.texts.messages import translated
@@ -250,7 +250,7 @@ def _add_ways(app: FastAPI, bench: Bench) -> None:
 
 def _refused(bench: Bench) -> Any:
     async def answer(request: Request, error: Exception) -> JSONResponse:
-        said = translated(str(error), bench.language)
+        said = translated(said_of(error), bench.language)
         return JSONResponse({"error": said}, status_code=422)
 
     return answer

@@ -351,9 +351,9 @@ class Bench:
         self._trial.end()
         self._ways.end()
         self._rehearsal.end()
-        for name in (TRIAL, WAY, REHEARSAL):
-            (self.session.folder / name).unlink(missing_ok=True)
-        (self.session.folder / RUNNING).unlink(missing_ok=True)
+        for name in (TRIAL, WAY, REHEARSAL, RUNNING):
+            if (path := self.session.folder / name).exists():  # a folder may take no change at all
+                path.unlink()
         self.session.close()
 
     # ── within ──────────────────────────────────────────────────────────────────────

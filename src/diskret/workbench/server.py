@@ -10,6 +10,7 @@ import webbrowser
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
@@ -58,7 +59,6 @@ def workbench(
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=1,
     )
     try:
         yield _Server(config, listening), f"http://{_ADDRESS}:{found}/#token={token}"
@@ -89,9 +89,13 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._listening = listening
 
-    def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until told to stop."""
-        super().run(sockets=[self._listening])
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until told to stop, and wait for no answer then."""
+        await super().serve(sockets=[self._listening])
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self.force_exit = True
 
 
 @contextmanager

@@ -162,8 +162,8 @@ class Session:
     def close(self) -> None:
         """Remove the hidden file if a job file says the same."""
         with self.lock:
-            if self.saved:
-                self.kept.unlink(missing_ok=True)
+            if self.saved and self.kept.exists():
+                self.kept.unlink()
 
     def _file(self) -> Path:
         """The hidden file; it is gone where the draft was saved, and a job needs lines to name."""

@@ -338,7 +338,7 @@ def test_numbers_of_numpy_are_numbers():
 POPULATION = pa.table(
     {"sex": ["m", "f", "f", "f"], "job": ["baker", "smith", "clerk", "clerk"], "n": [1200, 4, 7, 8]}
 )
-MODEL = {"models": {"wildcard": leaving.Modelled(np.full(8, 0.2), 1.25)}}
+MODEL = {"fit": lambda _: {"wildcard": leaving.Modelled(np.full(8, 0.2), 1.25)}}
 WITHOUT = {"weight": None}  # one in three, and one in five for whom a gap agrees with everybody
 
 
@@ -421,12 +421,12 @@ def test_the_office_reads_on_which_estimates_a_risk_rests():
             [f"{of_all:.4g} are expected", "0.25 of 1 sample uniques", "on the weights alone"],
         ),
         (
-            {"weight": weight, "models": {"wildcard": model}},
+            {"weight": weight, "fit": lambda _: {"wildcard": model}},
             ["is 0.75;", f"{alone:.4g}", "0.75"],
             ["0.759 are expected", "0.25", "0.6", f"{of_all:.4g}", "0.759"],
         ),
         (
-            {"weight": weight, "models": {"category": model}},
+            {"weight": weight, "fit": lambda _: {"category": model}},
             ["on the weights alone"],
             ["on the weights alone"],
         ),
@@ -740,7 +740,7 @@ def test_a_risk_that_is_no_number_is_never_below_a_threshold(claim, how):
         wrong = {"weight": [1e308] * 4}
     else:
         model = leaving.Modelled(np.array([0.1, np.nan, 0.1, 0.1]), 0.0)
-        wrong = {"weight": [9.0] * 4, "models": {"wildcard": model}}
+        wrong = {"weight": [9.0] * 4, "fit": lambda _: {"wildcard": model}}
     with np.errstate(all="ignore"), pytest.raises(ProofError):
         certify("f", file, ["sex"], claim, **wrong, **given)
 

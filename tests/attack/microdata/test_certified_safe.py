@@ -68,7 +68,7 @@ def test_figures_are_those_of_plain_counting():
         "minimum": 3,
         "tables": {"": [["town", "sex"], ["town"], []]},
         "largest": 1,
-        "by_size": [],
+        "by_size_in_file": [],
     }
     counted, emptied = made.checked
     assert "3" in counted.en and f"{sum(size) / len(cells):.2f}" in counted.en
@@ -174,6 +174,7 @@ def test_what_has_to_be_exact_is_in_a_controlled_table(exact):
 
 def test_tables_of_a_counting_variable_are_counted_by_it():
     """Rooms of N: 4 · 2 + 5 before, 4 · 2 + 6 now."""
+    assert certified(claim=Safe(3, {"rooms": [()]})).figures["mean"] == 19 - 17  # in all
     claim = Safe(3, {"": ["town"], "rooms": ["town"]})
     made = certified(claim=claim)
     assert [own["counter"] for own in made.figures["tables"]] == ["", "rooms"]
@@ -239,14 +240,14 @@ def test_no_identifier_and_no_empty_file_leaves():
 
 
 def by_size(*sizes):
-    """What is shown of towns of these sizes, each of which has one person fewer now."""
+    """What is shown of towns that have these sizes in the file, each of them one person more."""
     names = [f"t{i:03}" for i in range(len(sizes))]
     before, after = (
-        pa.table({"town": np.repeat(names, [n - less for n in sizes])}) for less in (0, 1)
+        pa.table({"town": np.repeat(names, [n - less for n in sizes])}) for less in (1, 0)
     )
     claim = Safe(2, ["town"])
     counts = counted_all(combined(before, ["town"]), claim.tables)
-    return certify_safe("towns", after, claim, counts).shown["by_size"]
+    return certify_safe("towns", after, claim, counts).shown["by_size_in_file"]
 
 
 @pytest.mark.parametrize(
@@ -272,6 +273,16 @@ def test_no_figure_is_shown_of_few_cells(small, middle, large, rows):
     assert all((row["largest"], row["mean"]) == (1, 1.0) for row in shown)
 
 
+def test_a_class_in_which_nothing_deviates_is_shown_with_the_next():
+    names = [f"t{i:03}" for i in range(60)]
+    was, now = [5] * 30 + [11] * 30, [5] * 30 + [10] * 30
+    before, after = (pa.table({"town": np.repeat(names, sizes)}) for sizes in (was, now))
+    claim = Safe(2, ["town"])
+    made = certify_safe("t", after, claim, counted_all(combined(before, ["town"]), claim.tables))
+    [row] = made.shown["by_size_in_file"]
+    assert row == {"from": 1, "to": 99, "cells": 60, "largest": 1, "mean": 0.5}
+
+
 def test_classes_that_are_joined_keep_their_largest_deviation_and_mean():
     names = [f"t{i:03}" for i in range(40)]
     was, now = [5] * 29 + [10] * 11, [5] * 25 + [4] * 4 + [12] * 10 + [17]
@@ -279,4 +290,47 @@ def test_classes_that_are_joined_keep_their_largest_deviation_and_mean():
     claim = Safe(2, ["town"])
     made = certify_safe("t", after, claim, counted_all(combined(before, ["town"]), claim.tables))
     mean = round((4 + 20 + 7) / 40, 2)
-    assert made.shown["by_size"] == [{"from": 1, "to": 99, "cells": 40, "largest": 7, "mean": mean}]
+    assert made.shown["by_size_in_file"] == [
+        {"from": 1, "to": 99, "cells": 40, "largest": 7, "mean": mean}
+    ]
+
+
+# ── what figures tell of a 0 ─────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("men", "elsewhere"), [(2, 2), (1, 0)], ids=["others deviate, too", "nothing else deviates"]
+)
+def test_a_0_is_told_neither_to_be_true_nor_not_to_be(men, elsewhere):
+    """Men of t00 are in no file; readers are told the same whether there were some or none."""
+    sizes = {(f"t{i:02}", sex): 5 for i in range(40) for sex in "fm" if (i, sex) != (0, "m")}
+
+    def rows(cells):
+        keys = [key for key, n in cells.items() for _ in range(n)]
+        return pa.table({"town": [t for t, _ in keys], "sex": [s for _, s in keys]})
+
+    claim, released = Safe(3, [("town", "sex")]), rows(sizes)
+    without = sizes | {("t01", "f"): 5 + elsewhere}
+    shown = [
+        certify_safe(
+            "p", released, claim, counted_all(combined(rows(before), ["town", "sex"]), claim.tables)
+        ).shown
+        for before in (without, without | {("t00", "m"): men})
+    ]
+    assert shown[0] == shown[1]
+    assert all(row["largest"] for row in shown[0]["by_size_in_file"])
+
+
+def test_missing_values_that_another_column_tells_make_no_combination_rarer():
+    """All columns are counted together, so whoever fills in values only puts combinations together.
+
+    The district is missing where nobody knows it; its name beside it tells it.
+    """
+    rows = [("01", "Mitte")] * 3 + [(None, "Mitte")] * 3 + [("02", "Wedding")] * 30
+    made = file(rows, ("district", "name"))
+    certify_safe("p", made, Safe(3), [])
+    meant = {"Mitte": "01", "Wedding": "02"}
+    filled = Counter((code or meant[name], name) for code, name in rows)
+    shown = Counter(rows)
+    assert min(shown.values()) == 3 <= min(filled.values())
+    assert all(filled[(code or meant[name], name)] >= n for (code, name), n in shown.items())

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,10 @@ def certify(
     numbered: Sequence[str] = (),
     orders: Mapping[str, Sequence[Any]] | None = None,
     means_missing: Mapping[str, Sequence[str]] | None = None,
-    models: Mapping[Missing, Modelled] | None = None,
+    fit: Callable[[pa.Table], Mapping[Missing, Modelled]] | None = None,
     together: bool = False,
     left: Open = _NOTHING,
+    rows: NDArray[np.intp] | None = None,
 ) -> MicrodataCertificate:
     """Check every claim on the values as they leave, and say what holds.
 
@@ -75,8 +76,8 @@ def certify(
         Column → its values from the lowest to the highest, where that was declared.
     means_missing
         Column → codes in it that mean missing, as text: they have no place in an order.
-    models
-        What a missing key stands for → the risk by a log-linear model: `RiskBelow` and
+    fit
+        Keys → what a missing one stands for → the risk by a log-linear model: `RiskBelow` and
         `ExpectedBelow` rest on the larger of this and their own estimate by weights, which is too
         low where keys depend on each other and few persons are in the file.
     together
@@ -84,12 +85,13 @@ def certify(
         counts as one draw in these estimates.
     left
         What the choice of columns and records leaves open, for what is not claimed.
+    rows
+        For each record its row in the office's own file, from 0, ``(n,)``; None: as they leave.
 
     Raises
     ------
     ProofError
-        A claim does not hold; says for how many records, with some of their rows in the file as it
-        leaves, and what to do.
+        A claim does not hold; says for how many records, with some of their `rows`, and what to do.
     InputError
         A claim cannot be checked, because columns, weights or households are missing.
 
@@ -118,7 +120,7 @@ smaller k
         None if household is None else _households(household, table.num_rows),
         orders=orders or {},
         means_missing=means_missing or {},
-        models=models or {},
+        fit=fit,
         together=together,
     )
     for key in keys:
@@ -131,9 +133,10 @@ smaller k
             continue
         found = check(file, claim)
         if len(found.failing):
-            rows = ", ".join(f"{row + 1:,}" for row in found.failing[:_EXAMPLES])
-            _refuse_told(file, claim, len(found.failing), rows)
-            raise ProofError(refused(file, claim, len(found.failing), rows, found.figures))
+            where = np.sort(found.failing if rows is None else rows[found.failing])
+            named = ", ".join(f"{row + 1:,}" for row in where[:_EXAMPLES])
+            _refuse_told(file, claim, len(where), named)
+            raise ProofError(refused(file, claim, len(where), named, found.figures))
         figures[-1] |= found.figures
     said = claimed(file, asked, figures)
     return MicrodataCertificate(
@@ -151,16 +154,24 @@ smaller k
 
 
 def _refuse_told(file: Leaving, claim: Counted, failing: int, rows: str) -> None:
-    """Say which columns tell missing keys, where a claim fails for that alone."""
-    told = file.told_keys(claim)
+    """Say what tells missing keys, where a claim fails for that alone."""
+    told = file.told_gaps(claim)
     if not told or len(check(file.as_shown(), claim).failing):
         return
-    names = dict.fromkeys(name for by in told.values() for name in by)
+    gaps = ", ".join(map(repr, told))
+    names = dict.fromkeys(" + ".join(map(repr, by)) for one in told.values() for by in one if by)
+    if names:
+        raise ProofError(
+            f"file {file.name!r}: {failing:,} of {file.n:,} records, e.g. rows {rows}, keep to "
+            f"what is claimed only as long as missing values of {gaps} are unknown, and "
+            f"{', '.join(names)} tells them, or which are possible, to any reader; leave it out, "
+            "suppress more, or name it in followers= of the key, with which it is then suppressed"
+        )
     raise ProofError(
         f"file {file.name!r}: {failing:,} of {file.n:,} records, e.g. rows {rows}, keep to what is "
-        f"claimed only as long as missing values of {', '.join(map(repr, told))} are unknown, and "
-        f"{', '.join(map(repr, names))} tells them to any reader; leave it out, suppress more, or "
-        "name it in followers= of the key, with which it is then suppressed"
+        f"claimed only as long as missing values of {gaps} are unknown, and the order of the "
+        "records tells them to any reader: a record lies between others with the same value; "
+        "leave out shuffle=False"
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -50,7 +50,9 @@ def certify_safe(
     """Check that a file is safe, on the values as they leave, and say what holds.
 
     Everything is counted again from the records, in code that knows nothing of the method. That no
-    direct identifier leaves is checked in any case.
+    direct identifier leaves is checked in any case. Missing values that another column tells need
+    not be filled in, as they are for claims about keys: all columns are counted together, so that
+    combinations can only fall together.
 
     Parameters
     ----------
@@ -93,7 +95,6 @@ than 5 times, e.g. ('N'): 4; protect the file anew with minimum=5, or claim a sm
     file = check_minimum(name, table, claim.minimum)
     found = check_tables(name, file, claim, original)
     shown = _shown(claim, found)
-    cells, total = int(found.cells.sum()), int(found.total.sum())
     claimed, not_claimed = safe_says(shown)
     return MicrodataCertificate(
         name,
@@ -104,9 +105,9 @@ than 5 times, e.g. ('N'): 4; protect the file anew with minimum=5, or claim a sm
         figures={
             "records": file.records,
             "combinations": len(file.count),
-            "cells": cells,
-            "largest": found.worst,
-            "mean": total / cells if cells else 0.0,
+            "cells": found.cells,
+            "largest": found.largest,
+            "mean": found.mean,
             "exact": found.exact,
             "became_empty": found.emptied,
             "were_empty": found.opened,
@@ -135,58 +136,86 @@ def safe_says(
 
 
 def _shown(claim: Safe, found: Found) -> dict[str, Any]:
-    """What SAFE documents: the tables, the largest deviation, deviations by size of the cell."""
+    """What SAFE documents: the tables, the largest deviation, deviations by size of the cell.
+
+    That nothing deviates is told nobody who was not promised it: else every 0 would be true.
+    """
     return {
         "minimum": claim.minimum,
         "tables": {
             counter: [list(columns) for columns in tables]
             for counter, tables in (claim.tables or {}).items()
         },
-        "largest": found.worst if claim.largest is None else claim.largest,
-        "by_size": _by_size(found),
+        "largest": max(found.largest, 1) if claim.largest is None else claim.largest,
+        "by_size_in_file": _by_size(found),
     }
 
 
 def _by_size(found: Found) -> list[dict[str, Any]]:
-    """Figures by size, classes put together until each has enough cells."""
-    rows: list[list[int]] = []  # first and last class, cells, largest, total
-    for digits, cells in enumerate(found.cells.tolist()):
-        own = [digits, digits, cells, int(found.largest[digits]), int(found.total[digits])]
-        if cells and rows and rows[-1][2] >= FEWEST_CELLS:
+    """Figures by size in the file, classes put together until each has enough cells.
+
+    Not by size in the original: the number of cells would tell how many are empty in the file only,
+    and so of a 0 that it is none, or that all are true. A class in which nothing deviates would
+    tell true counts.
+    """
+    rows: list[_Class] = []
+    for digits, cells in enumerate(found.shown.tolist()):
+        own = _Class(digits, digits, cells, int(found.off[digits]), int(found.total[digits]))
+        if cells and rows and rows[-1].enough:
             rows.append(own)
         elif cells:
-            rows[-1:] = [_joined(rows[-1], own)] if rows else [own]
-    if len(rows) > 1 and rows[-1][2] < FEWEST_CELLS:
-        rows[-2:] = [_joined(rows[-2], rows[-1])]
+            rows[-1:] = [rows[-1].joined(own)] if rows else [own]
+    if len(rows) > 1 and not rows[-1].enough:
+        rows[-2:] = [rows[-2].joined(rows[-1])]
     return [
         {
-            "from": 10**first,
-            "to": 10 ** (last + 1) - 1,
-            "cells": cells,
-            "largest": largest,
-            "mean": round(total / cells, 2),
+            "from": 10**row.first,
+            "to": 10 ** (row.last + 1) - 1,
+            "cells": row.cells,
+            "largest": row.largest,
+            "mean": round(row.total / row.cells, 2),
         }
-        for first, last, cells, largest, total in rows
-        if cells >= FEWEST_CELLS
+        for row in rows
+        if row.enough
     ]
 
 
-def _joined(low: list[int], high: list[int]) -> list[int]:
-    return [low[0], high[1], low[2] + high[2], max(low[3], high[3]), low[4] + high[4]]
+class _Class(NamedTuple):
+    """Cells with so many digits in the file, and the largest and the sum of their deviations."""
+
+    first: int
+    last: int
+    cells: int
+    largest: int
+    total: int
+
+    @property
+    def enough(self) -> bool:
+        """Whether its figures tell nothing of a single cell."""
+        return self.cells >= FEWEST_CELLS and self.largest > 0
+
+    def joined(self, high: _Class) -> _Class:
+        """Together with the class that follows."""
+        return _Class(
+            self.first,
+            high.last,
+            self.cells + high.cells,
+            max(self.largest, high.largest),
+            self.total + high.total,
+        )
 
 
 def _checked(claim: Safe, found: Found, combinations: int) -> tuple[Statement, ...]:
     """What was counted, for the office."""
-    cells, total = int(found.cells.sum()), int(found.total.sum())
     said = [
         sentence(
             "safe.counted",
             combinations=combinations,
             minimum=claim.minimum,
-            cells=cells,
+            cells=found.cells,
             tables=len(found.by_table),
-            largest=found.worst,
-            mean=Figure(f"{(total / cells if cells else 0):.2f}"),
+            largest=found.largest,
+            mean=Figure(f"{found.mean:.2f}"),
             exact=found.exact,
         ),
         sentence("safe.emptied", emptied=found.emptied, opened=found.opened),
@@ -204,11 +233,14 @@ class Found:
     ----------
     by_table
         For each table its variables, counting variable, cells, largest and mean deviation.
-    cells, largest, total
-        Of cells that were not empty, by the number of digits of the count: how many, and the
-        largest and the sum of their deviations, ``(19,)``.
+    shown
+        How many cells are not empty in the file, by the number of digits of their count, ``(19,)``.
+    off, total
+        The largest and the sum of their deviations, but for those that were empty, ``(19,)``.
+    moved
+        The sum of the deviations of all cells that were not empty.
     exact
-        How many of them are exact.
+        How many of these are exact.
     emptied, opened
         How many of them are empty now, and how many were and are so no more.
     kept
@@ -216,18 +248,29 @@ class Found:
     """
 
     by_table: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    cells: NDArray[np.int64] = field(default_factory=lambda: np.zeros(_CLASSES, dtype=np.int64))
-    largest: NDArray[np.int64] = field(default_factory=lambda: np.zeros(_CLASSES, dtype=np.int64))
+    shown: NDArray[np.int64] = field(default_factory=lambda: np.zeros(_CLASSES, dtype=np.int64))
+    off: NDArray[np.int64] = field(default_factory=lambda: np.zeros(_CLASSES, dtype=np.int64))
     total: NDArray[np.int64] = field(default_factory=lambda: np.zeros(_CLASSES, dtype=np.int64))
+    moved: int = 0
     exact: int = 0
     emptied: int = 0
     opened: int = 0
     kept: int = 0
 
     @property
-    def worst(self) -> int:
-        """The largest deviation of all."""
-        return int(self.largest.max())
+    def cells(self) -> int:
+        """How many cells were not empty."""
+        return sum(table["cells"] for table in self.by_table)
+
+    @property
+    def largest(self) -> int:
+        """The largest of their deviations."""
+        return max((table["largest"] for table in self.by_table), default=0)
+
+    @property
+    def mean(self) -> float:
+        """The mean of their deviations."""
+        return self.moved / max(self.cells, 1)
 
 
 def check_minimum(name: str, table: pa.Table, minimum: int) -> Combined:
@@ -329,10 +372,11 @@ def _take_up(name: str, both: ComparedCounts, claim: Safe, found: Found) -> None
             f"{_cell(both, int(new[0]))}; protect the file anew without new combinations, or "
             "claim opened=True"
         )
-    digits = np.searchsorted(10 ** np.arange(_CLASSES, dtype=np.int64), before, side="right") - 1
-    found.cells += np.bincount(digits, minlength=_CLASSES)
-    found.total += np.bincount(digits, size, minlength=_CLASSES).astype(np.int64)
-    np.maximum.at(found.largest, digits, size)
+    found.shown += np.bincount(_digits(both.after[both.after > 0]), minlength=_CLASSES)
+    digits, off = _digits(after[after > 0]), size[after > 0]
+    found.total += np.bincount(digits, off, minlength=_CLASSES).astype(np.int64)
+    np.maximum.at(found.off, digits, off)
+    found.moved += int(size.sum())
     found.exact += int((size == 0).sum())
     found.emptied += int((after == 0).sum())
     found.opened += len(new)
@@ -345,6 +389,11 @@ def _take_up(name: str, both: ComparedCounts, claim: Safe, found: Found) -> None
             "mean": float(size.mean()) if len(size) else 0.0,
         }
     )
+
+
+def _digits(count: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Number of digits of counts above 0, less 1."""
+    return np.searchsorted(10 ** np.arange(_CLASSES, dtype=np.int64), count, side="right") - 1
 
 
 def _exact_cells(

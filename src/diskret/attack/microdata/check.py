@@ -82,7 +82,7 @@ def check(file: Leaving, claim: Counted) -> CheckedClaim:
             f"{claim!r} is no claim about records that stand for somebody; claim it alone"
         )
     found = counted(file, claim)
-    if len(found.failing) or not file.told_keys(claim):
+    if len(found.failing) or not file.told_gaps(claim):
         return found
     shown = counted(file.as_shown(), claim)
     return shown if len(shown.failing) else found
@@ -141,6 +141,9 @@ def _k_map(file: Leaving, claim: KMap) -> CheckedClaim:
     seen = file.combined(keys, claim.missing)
     # a member of the population is somebody: missing values of the file are the question
     known = [numbers_like(column(population, key), file.numbers(key)[1], key) for key in keys]
+    if claim.missing != "conservative":
+        codes = dict(zip(keys, known, strict=True))
+        known += [np.append(one.of, [-1, -1])[codes[key]] for key, one in file.limits(keys)]
     if claim.missing != "wildcard":
         known = [own + 3 for own in known]
     if claim.missing == "conservative":
@@ -203,7 +206,7 @@ def _risk_below(file: Leaving, claim: RiskBelow) -> CheckedClaim:
     single = _risks(file, claim.missing)
     found = by_weights = judged(single)
     figures: dict[str, Any] = {}
-    model = file.models.get(claim.missing)
+    model = file.model(claim.missing)
     if file.weight is not None:
         figures["by_weights"] = {"largest_risk": float(by_weights.max(initial=0.0))}
     if model is not None and model.risk is not None:
@@ -219,7 +222,7 @@ def _expected_below(file: Leaving, claim: ExpectedBelow) -> CheckedClaim:
     found = _risks(file, claim.missing)
     expected = by_weights = float(found.sum())
     figures: dict[str, Any] = {}
-    model = file.models.get(claim.missing)
+    model = file.model(claim.missing)
     if file.weight is not None:
         alone = _alike(file, _keys(file), claim.missing) == 1
         figures["sample_uniques"] = int(alone.sum())

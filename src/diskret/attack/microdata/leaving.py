@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from diskret.attack.microdata.claims import AboutValues, Counted, KAnonymity, Missing
-from diskret.attack.microdata.told_gaps import Told, told
+from diskret.attack.microdata.told_gaps import Limit, Told, told
 from diskret.errors import InputError
 from diskret.io.categories import ascending
 from diskret.io.kinds import is_text
@@ -244,13 +244,14 @@ class Leaving:
     orders: Mapping[str, Sequence[Any]] = field(default_factory=dict[str, Sequence[Any]])
     #: column → codes in it that mean missing, as text
     means_missing: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    #: what a missing key stands for → the risk by a log-linear model
-    models: Mapping[Missing, Modelled] = field(default_factory=dict[Missing, "Modelled"])
-    #: whether missing values of keys are filled in where another column of the file tells them
+    #: keys → what a missing one stands for → the risk by a log-linear model
+    fit: Callable[[pa.Table], Mapping[Missing, Modelled]] | None = None
+    #: whether missing values are filled in where other columns of the file tell them
     filled: bool = True
     _numbered: dict[str, tuple[Numbers, pa.Array]] = field(default_factory=dict, repr=False)
     _combined: dict[Any, Combinations] = field(default_factory=dict, repr=False)
     _told: dict[str, Told] = field(default_factory=dict, repr=False)
+    _models: list[Mapping[Missing, Modelled]] = field(default_factory=list, repr=False)
 
     @property
     def n(self) -> int:
@@ -270,23 +271,61 @@ class Leaving:
         return self._numbered[name]
 
     def told(self, key: str) -> Told:
-        """A key without the gaps that another column of the file tells."""
+        """A column without the gaps that other columns of the file tell."""
         if key not in self._told:
-            number = self.numbers(key)[0]
-            names = self.table.column_names
-            gaps = self.filled and bool((number == -1).any())
-            others = {n: self.numbers(n)[0] for n in names if n != key} if gaps else {}
-            self._told[key] = told(number, others, len(names) ** 2)
+            keys = next((some for some in (self.keys, self.sensitive) if key in some), (key,))
+            if self.filled and any((self.numbers(one)[0] == -1).any() for one in keys):
+                names = self.table.column_names
+                columns = {name: self.numbers(name)[0] for name in names}
+                orders = {"": np.arange(self.n)} | {name: self._order(name) for name in names}
+                self._told.update(told(columns, keys, orders))
+            else:
+                self._told.update({one: Told(self.numbers(one)[0]) for one in keys})
         return self._told[key]
 
-    def told_keys(self, claim: Counted) -> dict[str, tuple[str, ...]]:
-        """The keys of a claim of which gaps are told, and the columns that tell them."""
-        keys = self.keys_of(claim) if isinstance(claim, KAnonymity) else self.keys
-        return {key: by for key in keys if (by := self.told(key).by)}
+    def _order(self, name: str) -> Numbers:
+        """Records by the values of a column, those with a missing one left out; positions."""
+        number, values = self.numbers(name)
+        try:
+            at = ascending(values, name)
+        except InputError:  # text has none but that of its letters
+            at = pc.sort_indices(values.cast(pa.string())).to_numpy()
+        rank = np.empty(len(values), dtype=np.int64)
+        rank[at] = np.arange(len(values))
+        shown = np.flatnonzero(number >= 0)
+        return shown[np.argsort(rank[number[shown]], kind="stable")]
+
+    def told_gaps(self, claim: Counted) -> dict[str, tuple[tuple[str, ...], ...]]:
+        """The columns a claim is about of which gaps are told, and the columns that tell them."""
+        names = self.keys_of(claim) if isinstance(claim, KAnonymity) else self.keys
+        if isinstance(claim, AboutValues):
+            names = (*names, *self.sensitive_of(claim))
+        found = {name: self.told(name).by for name in names}
+        for name, limit in self.limits(names):
+            found[name] += ((limit.name,),)
+        return {name: by for name, by in found.items() if by}
+
+    def limits(self, keys: Sequence[str]) -> list[tuple[str, Limit]]:
+        """What other columns tell of missing values of keys that nothing tells, with the key."""
+        limits = [(key, limit) for key in keys for limit in self.told(key).limits]
+        return [(key, limit) for key, limit in limits if limit.name not in keys]
+
+    def model(self, missing: Missing) -> Modelled | None:
+        """The risk by a log-linear model of the keys, gaps that are told filled in; None: none."""
+        if self.fit is None:
+            return None
+        if not self._models:
+            columns = {key: self.table.column(key) for key in self.keys}
+            for key in self.keys:
+                found = self.told(key)
+                if found.by:
+                    columns[key] = pa.array(found.numbers, mask=found.numbers < 0)
+            self._models.append(self.fit(pa.table(columns)))
+        return self._models[0].get(missing)
 
     def as_shown(self) -> Leaving:
         """The same file to a reader who fills in nothing."""
-        return replace(self, filled=False, _combined={}, _told={})
+        return replace(self, filled=False, _combined={}, _told={}, _models=[])
 
     def keys_of(self, claim: KAnonymity) -> tuple[str, ...]:
         """The keys that a claim is about: those that it names, else all of the file."""
@@ -306,14 +345,15 @@ class Leaving:
     ) -> Combinations:
         """The combinations of keys, and of variables whose missing values are values, too.
 
-        Missing values that another column tells are none, but for what the file shows as it is.
+        Missing values that other columns tell are none, but for what the file shows as it is.
         """
         wanted = (tuple(keys), missing, tuple(known), as_shown)
         if wanted not in self._combined:
             # a gap that agrees with nothing stays one: filled in, it would agree with more
             plain = as_shown or missing == "conservative"
             columns = [self.numbers(key)[0] if plain else self.told(key).numbers for key in keys]
-            columns += [self.numbers(name)[0] + 1 for name in known]
+            columns += [] if plain else [one.numbers for _, one in self.limits(keys)]
+            columns += [self.told(name).numbers + 1 for name in known]
             self._combined[wanted] = combinations(columns, missing)
         return self._combined[wanted]
 
@@ -323,7 +363,8 @@ class Leaving:
         Those are of null and of each code that means missing, from 0 on. The others ascend in the
         order given here, else in that of the column.
         """
-        number, values = self.numbers(name)
+        number, values = self.told(name).numbers, self.numbers(name)[1]
+        number = np.where(number < len(values), number, -1)  # nobody knows where others stand
         codes = pa.array(self.means_missing.get(name, ()), pa.string())
         coded = np.asarray(pc.is_in(values.cast(pa.string()), value_set=codes), dtype=bool)
         there = values.filter(pa.array(~coded))
@@ -341,9 +382,10 @@ class Leaving:
         What reads alike is one value: a blank behind it, another case or 1.0 for 1 makes nobody
         diverse.
         """
-        number, values = self.numbers(name)
+        number, values = self.told(name).numbers, self.numbers(name)[1]
         if is_text(values.type):
             read = [alike(value) for value in values.to_pylist()]
             place = {text: at for at, text in enumerate(dict.fromkeys(read)) if text}
-            number = np.array([*(place.get(text, -1) for text in read), -1])[number]
+            own = range(len(values), int(number.max(initial=-1)) + 1)  # that are nowhere shown
+            number = np.array([*(place.get(text, -1) for text in read), *own, -1])[number]
         return number - min(int(number.min(initial=0)), 0)

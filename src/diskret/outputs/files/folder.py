@@ -137,6 +137,8 @@ def folder(
     """
     rules = Profile.read(profile)
     place = Path(path)
+    if place.is_file():
+        raise InputError(f"{place}: is a file; put what is to be checked into a folder and name it")
     if not place.is_dir():
         raise InputError(f"{place}: there is no such folder")
     words = place / NAME if said is None else Path(said)

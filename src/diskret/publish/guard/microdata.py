@@ -50,15 +50,17 @@ _COUNTED: Form = {
     "missing": str,
     "size": (int, None),
 }
+_SIZES: Form = {
+    **dict.fromkeys(("from", "cells", "largest"), int),
+    "to": (int, None),
+    "mean": (int, float),
+}
 #: What is documented of a safe file: its tables by name, and deviations by size of the cell.
 _SAFE: Form = {
     "minimum": int,
     "tables": {"*": [[str]]},
     "largest": int,
-    "by_size": [
-        {**dict.fromkeys(("from", "cells", "largest"), int), "to": (int, None)}
-        | {"mean": (int, float)}
-    ],
+    **dict.fromkeys(("by_size_in_file", "by_size"), [_SIZES]),  # older ones: in the original
 }
 MICRODATA_CERTIFICATE: Form = {
     **NEEDED,

@@ -145,10 +145,13 @@ def _documented(shown: Mapping[str, Any], words: Words) -> dict[str, Any] | None
             *(number(row[name], language) for name in ("from", "to", "cells", "largest")),
             number(row["mean"], language, 2),
         )
-        for row in shown["by_size"]
+        for row in shown.get("by_size", shown.get("by_size_in_file", ()))
     ]
+    note = words.said("documented note", largest=shown["largest"])
+    if "by_size_in_file" in shown and rows:
+        note = f"{note} {words['documented sizes']}"
     return {
-        "note": words.said("documented note", largest=shown["largest"]),
+        "note": note,
         "table": DataTable(head, rows, text=0) if rows else None,
         "tables": tables,
     }

@@ -18,14 +18,21 @@ from diskret.io.arrays import Wanted, checked, checked_csr
 from diskret.io.from_json import anything, check_form, parse_json
 from diskret.keys import SecretKeys, keyed_numbers
 from diskret.publish.store.entry import Entry, TableNote
-from diskret.tables import Contributions, Published
+from diskret.tables import NO_BOUND, Contributions, Published
 from diskret.tables.public_files import structure
+from diskret.tables.published import Changed
 from diskret.tables.read_public import of_structure
 from diskret.tables.requirements import Earlier
 
 #: What arrays a ledger keeps: whole and other numbers, truth values.
 _TYPES = ("<i8", "<i4", "<u8", "<u4", "<f8", "|b1", "|u1")
-_PACKED = {"arrays": anything, "by": {"*": [str]}}
+_PACKED = {
+    "arrays": anything,
+    "by": {"*": [str]},
+    "changed": str,
+    "rounding": int,
+    "told": bool,
+}
 # quick to write; slower levels make the file hardly smaller
 _LEVEL = 1
 
@@ -70,15 +77,19 @@ def row_of(earlier: Earlier) -> Row:
     }
     if seen.lower is not None and seen.upper is not None:
         cells |= {"lower": seen.lower, "upper": seen.upper}
-    for name, values in (("original", earlier.original), ("shown", earlier.shown)):
-        if values is not None:
-            cells[name] = values
+    said: dict[str, Any] = {}
+    if seen.of_changed is not None:
+        shown = seen.of_changed.shown
+        said = {"changed": shown.changed, "rounding": shown.rounding, "told": seen.of_changed.told}
+        cells |= {"shown": earlier.shown, "shown_empty": shown.empty}
+    if earlier.original is not None:
+        cells["original"] = earlier.original
     if earlier.unsafe is not None:
         cells |= _sums_arrays(earlier.unsafe)
     who = earlier.contributions
     return Row(
         json.dumps(structure(seen), ensure_ascii=False, sort_keys=True),
-        packed({}, cells),
+        packed(said, cells),
         None if who is None else _contributions_packed(who),
     )
 
@@ -93,7 +104,7 @@ def earlier_of(row: Row, entry: Entry, note: TableNote) -> Earlier:
 
 
 def _earlier(row: Row, entry: Entry, note: TableNote, source: str) -> Earlier:
-    _, cells = unpacked(row.cells)
+    said, cells = unpacked(row.cells)
     content = parse_json(row.structure, source)
     shape = tuple(len(one["codes"]) for one in content["dimensions"])
     size = math.prod(shape)
@@ -116,6 +127,21 @@ def _earlier(row: Row, entry: Entry, note: TableNote, source: str) -> Earlier:
         source=f"release {entry.release!r}",
         **bounds,
     )
+    if note.perturbed:
+        # ledgers of before version 0.1 do not keep all of it
+        values = of("shown") if "shown" in cells else np.full(shape, NO_BOUND)
+        known = values < NO_BOUND
+        shown = replace(
+            published,
+            value=np.where(known, values, 0),
+            suppressed=~known,
+            empty=of("shown_empty", "b") if "shown_empty" in cells else published.empty,
+            rounding=said.get("rounding", published.rounding),
+            changed=said.get("changed", ""),
+            lower=None,
+            upper=None,
+        )
+        published = replace(published, of_changed=Changed(shown, said.get("told", False)))
     return Earlier(
         release=entry.release,
         published=published,
@@ -127,8 +153,6 @@ def _earlier(row: Row, entry: Entry, note: TableNote, source: str) -> Earlier:
         unsafe=_sums(cells, size, source),
         sums=entry.sums,
         weight=note.weight,
-        perturbed=bool(note.perturbed),
-        shown=of("shown") if "shown" in cells else None,
     )
 
 

@@ -134,7 +134,10 @@ def verify(
         secret = _key(keys) if inside is not None else None
         return _verify_bundle(public, inside, secret, signer)
     if not certificates:
-        raise InputError(f"{public} holds no released table (no *{CERTIFICATE} file)")
+        raise InputError(
+            f"{public} holds no released table (no *{CERTIFICATE} file); name the folder that a "
+            "release was written to"
+        )
     check_plain(public)
     read = {path.name.removesuffix(CERTIFICATE): _read(path) for path in certificates}
     listed = {name: content["files"] for name, (_, content) in read.items()}
@@ -186,7 +189,7 @@ def _verify_bundle(
 
 def _folders(folder: Path, internal: Path | None) -> tuple[Path, Path | None]:
     if not folder.is_dir():
-        raise InputError(f"{folder} is not a folder")
+        raise InputError(f"{folder} is not a folder; name the folder that a release was written to")
     public = public_folder(folder)
     beside = public.parent / "internal"
     if internal is None and public.name == "public" and beside.is_dir():

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from diskret.attack.microdata import certify, certify_safe, claims_shown, safe_says
@@ -37,6 +39,7 @@ from diskret.publish.guard.microdata import (
 from diskret.publish.office.microdata import Inside, claim_from_json, read_controlled, record_marks
 from diskret.publish.verify.files import check_microdata_page, refuse
 from diskret.publish.verify.kind import Checked, Kind, Place
+from diskret.tables.counted import counted_all
 from diskret.tables.lists import table_lists, variables
 from diskret.texts import in_languages
 from diskret.texts.numbers import Count
@@ -218,7 +221,7 @@ def _with_link(
             sensitive=inside["sensitive"],
             orders=inside["orders"],
             means_missing=inside.get("means_missing", {}),
-            models=models(records, inside["keys"], inner.weight, judged),
+            fit=lambda keys: models(keys, inside["keys"], inner.weight, judged),
             together=inside.get("households_drawn_whole") is True,
         )
     more = claimed(Leaving(name, None, ()), unjudged, [{} for _ in unjudged])
@@ -277,12 +280,20 @@ def _recount_safe(name: str, records: pa.Table, certificate: Mapping[str, Any]) 
         minimum = Safe(shown["minimum"]).minimum
         found = check_minimum(name, records, minimum)
         sentences = tuple(map(in_languages, safe_says(shown)))
-        lacking = [one for one in variables(table_lists(shown["tables"])) if one not in found.codes]
+        tables = table_lists(shown["tables"])
+        lacking = [one for one in variables(tables) if one not in found.codes]
+        by_size = "by_size" if _is_old(shown) else "by_size_in_file"
         fits = all(
             0 <= row["mean"] <= row["largest"] <= shown["largest"] and row["cells"] >= FEWEST_CELLS
-            for row in shown["by_size"]
+            for row in shown[by_size]
         )
-    if lacking or not fits or {*shown} != {"minimum", "tables", "largest", "by_size"}:
+        if not lacking and not _is_old(shown):
+            cells = np.concatenate([one.count for one in counted_all(found, tables)] or [[]])
+            fits &= all(
+                row["cells"] == ((row["from"] <= cells) & (cells <= row["to"])).sum()
+                for row in shown[by_size]
+            )
+    if lacking or not fits or {*shown} != {"minimum", "tables", "largest", by_size}:
         raise VerificationError(
             f"{name}: the certificate shows tables or deviations that do not fit together; it was "
             "changed"
@@ -294,6 +305,11 @@ def _recount_safe(name: str, records: pa.Table, certificate: Mapping[str, Any]) 
         f"counted again in {number} {number:record|records}: {len(found.count):,} combinations of "
         f"all variables, each at least {minimum} times"
     )
+
+
+def _is_old(shown: Mapping[str, Any]) -> bool:
+    """Whether a certificate tells deviations by size in the original, as older ones do."""
+    return "by_size" in shown
 
 
 def _with_counts(
@@ -313,9 +329,15 @@ def _with_counts(
             f"{name}: the records or the office's counts of the original are not those that were "
             "released, or this is not the key they were released with"
         )
+    shown = dict(certificate["shown"])
+    if old := _is_old(shown):
+        claim = replace(claim, largest=shown["largest"])
     with _proving_again(name, path):
         again = certify_safe(name, records, claim, read_controlled(cells, claim.tables or {}))
-    if dict(again.shown) != certificate["shown"]:
+    if old:  # by size in the original, which is told no more
+        shown |= {"by_size_in_file": again.shown["by_size_in_file"]}
+        del shown["by_size"]
+    if dict(again.shown) != shown:
         raise VerificationError(
             f"{name}: the certificate documents other deviations than those of the file"
         )

@@ -107,8 +107,7 @@ def _confirmed(public: Path, group: _Group) -> list[str]:
             f"{table.name}: files unchanged; "
             + (
                 "intervals not confirmed, but attacked without tables of earlier releases that "
-                "were attacked with it and are not given, or have changed values: "
-                + ", ".join(missing[:_EXAMPLES])
+                "were attacked with it and are not given: " + ", ".join(missing[:_EXAMPLES])
                 if missing
                 else f"intervals of {number} suppressed {number:cell|cells} confirmed{with_}"
             )

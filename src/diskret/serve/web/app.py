@@ -70,6 +70,7 @@ def application(
     app.state.tables, app.state.gate, app.state.limits = tables, gate, limits
     app.state.office, app.state.desk, app.state.figures = office, desk, Figures()
     app.state.computing = CapacityLimiter(limits.computed)
+    app.state.analysing = CapacityLimiter(limits.computed)  # scripts take minutes; no table waits
     app.state.counting = CapacityLimiter(_COUNTED)
     app.exception_handler(Unanswered)(_problem)
     app.exception_handler(HTTPException)(_http)
@@ -241,7 +242,7 @@ async def remote(request: Request) -> Response:
         raise Unanswered("this service offers no remote access", 404)
     asked = await read_json(request, most=LONGEST, seconds=state.limits.seconds)
     text = await to_thread.run_sync(
-        answered_by_gate, state.office, user.name, json.dumps(asked), limiter=state.computing
+        answered_by_gate, state.office, user.name, json.dumps(asked), limiter=state.analysing
     )
     return Response(text, 200, None, "application/json")
 

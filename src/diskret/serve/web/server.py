@@ -1,9 +1,11 @@
-"""The server: it listens until it is told to stop, and answers first what it has begun."""
+"""The server: it listens until it is told to stop."""
 
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -15,7 +17,7 @@ from diskret.serve.config import Service
 
 
 def server(app: FastAPI, service: Service, ready: Callable[[str], None]) -> uvicorn.Server:
-    """A server whose `run` serves until SIGINT or SIGTERM.
+    """A server whose `serve` serves until SIGINT or SIGTERM; the latter waits for answers.
 
     Parameters
     ----------
@@ -48,6 +50,10 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, ready: Callable[[str], None]):
         super().__init__(config)
         self._ready = ready
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self.force_exit = sig == signal.SIGINT  # who sits before it does not wait for answers
 
     async def startup(self, sockets: Any = None) -> None:
         try:

@@ -24,9 +24,11 @@ async def while_waited_for(
     errors: list[Exception] = []
 
     async def watch() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-        gone.set()
+        try:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+        finally:  # the server may end as well
+            gone.set()
 
     async with create_task_group() as both:
         both.start_soon(watch)

@@ -66,6 +66,11 @@ class Watch:
             await self._app(scope, receive, watched)
         except TimeoutError:
             return  # nobody takes the answer
+        except asyncio.CancelledError:
+            if not status:
+                said = Unanswered("the service ends; ask again when it is back", 503, 60)
+                await answered(request, said)(scope, receive, watched)
+            raise
         except Exception as error:
             # what an engine says may hold codes of records: only the place goes to the log
             _log.log(logging.ERROR, "%s in %s", type(error).__name__, _place(error))
