@@ -162,11 +162,11 @@ def submitted_of(kept: Kept, name: str) -> Submitted:
         for at, (names, variable) in enumerate(said["told"]):
             sets = checked(arrays, f"sets {at}", Wanted("i", records.shape, -1), source)
             labels = tuple(tuple(map(str, one)) for one in names)
-            own = {name: arrays.get(f"{name} {at}") for name in _NUMBERS}
+            own = {what: arrays.get(f"{what} {at}") for what in _NUMBERS}
             shapes = {"way": (len(labels),)}
-            for name, one in own.items():
-                if one is not None and one.shape != shapes.get(name, records.shape):
-                    raise ValueError(f"{name} {at} are of others")
+            for what, one in own.items():
+                if one is not None and one.shape != shapes.get(what, records.shape):
+                    raise ValueError(f"{what} {at} are of others")
             told.append(Told(sets.astype(np.int32), labels, None, variable=str(variable), **own))
         files = {one: arrays[f"file {at}"].tobytes() for at, one in enumerate(said["files"])}
         findings, together = _findings(said["findings"]), _findings(said["together"])
