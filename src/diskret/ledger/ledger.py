@@ -38,7 +38,7 @@ from diskret.ledger.refusals import (
 )
 from diskret.ledger.who import who_of
 from diskret.progress import Progress, silent
-from diskret.protect.linked import check_measures, check_valued
+from diskret.protect.linked import check_measures, check_valued, warn_of_corrections
 from diskret.protect.result import Result
 from diskret.protect.write import (
     DEFAULT_FORMATS,
@@ -283,7 +283,7 @@ class Ledger:
         *,
         name: str | None = None,
         who: str | None = None,
-        revises: Collection[str] = (),
+        revises: Collection[str] | None = None,
         intervals: bool = False,
         again: Again = attack_again,
         **options: Unpack[WritingSeveral],
@@ -308,8 +308,8 @@ class Ledger:
             Who publishes; by default the name of the login.
         revises
             Vintages of which the results are a revision, attacked together with what was delivered
-            first, see [`check_revision`][diskret.ledger.revisions.check_revision]. Values may be
-            the same then.
+            first, see [`check_revision`][diskret.ledger.revisions.check_revision]: values may be
+            the same. None: nothing is said, and there is a warning where they mostly are.
         again
             The attack on results together with earlier tables; raises an error to refuse.
         **options
@@ -344,8 +344,11 @@ class Ledger:
             before = [note for entry in entries for note in entry.tables]
             shown = [result.published for result in results]
             refuse_two_spellings(shown, before)
-            otherwise = said_otherwise(entries, shown, revises)
-            check_measures(results, store.load(connection, self._store, otherwise))
+            otherwise = said_otherwise(entries, shown, revises or ())
+            others = store.load(connection, self._store, otherwise)
+            check_measures(results, others)
+            if revises is None:
+                warn_of_corrections(results, others)
             position = store.position(connection, self._store)
             wanted, shared = earlier_of_results(entries, results)
             moved = any(result.position != position for result in suppressed)

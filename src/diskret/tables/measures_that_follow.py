@@ -19,8 +19,13 @@ from numpy.typing import NDArray
 
 from diskret.errors import MeasureError
 from diskret.tables.meanings import common_cells
-from diskret.tables.one_measure import SAMPLE, Valued, chance_explains, finest_of
-from diskret.tables.table import Table
+from diskret.tables.one_measure import (
+    SAMPLE,
+    Valued,
+    chance_explains,
+    decimals_of,
+    finest_of,
+)
 from diskret.tables.ties import MeasureSum
 
 _PRIME = 2**31 - 1
@@ -88,7 +93,7 @@ def side_by_side(
     about, size = one.table.about, one.value.size
     value = {about.measure: one.value.ravel()}
     known = {about.measure: one.known.ravel()}
-    unit = {about.measure: _decimals(one)}
+    unit = {about.measure: decimals_of(one)}
     for other in every:
         name = other.table.about.measure
         if name == about.measure or not about.shares_records(other.table.about):
@@ -101,7 +106,7 @@ def side_by_side(
         there = known.setdefault(name, np.zeros(size, dtype=bool))
         second, first = (at[other.known.ravel()[second]] for at in (second, first))
         own[first], there[first] = other.value.ravel()[second], True
-        unit.setdefault(name, _decimals(other))
+        unit.setdefault(name, decimals_of(other))
     names = sorted(value, key=lambda name: (name in hiding, name))
     for mask in {known[name].tobytes(): known[name] for name in names}.values():
         inside = [name for name in names if known[name][mask].all()]
@@ -112,11 +117,6 @@ def side_by_side(
         most = max(unit[name] for name in inside)
         columns = {n: Column(value[n][cells], 10 ** (most - unit[n])) for n in inside}
         yield {name: column for name, column in columns.items() if column.value.any()}, cells
-
-
-def _decimals(one: Valued) -> int:
-    table = one.table
-    return table.measure.decimals if isinstance(table, Table) else table.decimals
 
 
 def _relations(columns: Columns) -> Iterator[Relation]:
