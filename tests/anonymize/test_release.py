@@ -70,6 +70,35 @@ def test_a_follower_does_not_leave_with_what_its_key_was():
     assert released(both, columns=["age", "born"]).certificate
 
 
+def test_columns_that_give_back_what_others_were_do_not_leave():
+    draw = np.random.default_rng(4)
+    wage, rent = draw.lognormal(8, 1, (2, 300)).round(2)
+    job = draw.choice(list("abc"), 300)
+    frame = pd.DataFrame({"sex": [*"mf"] * 150, "job": job, "wage": wage, "rent": rent})
+    frame["tax"], frame["total"] = (wage * 0.25).round(2), wage + rent
+    frame["title"] = "of " + frame.job
+    numbers = ["wage", "rent", "tax", "total"]
+    md = dk.Microdata(frame, keys=["sex"], numeric=numbers, sensitive=["job", "title"])
+    noisy, random = md.add_noise(["wage"], seed=1), md.pram(["job"], seed=1)
+    for made, columns, by in (
+        (noisy, ["wage", "tax"], "'tax' would"),
+        (noisy, ["wage", "rent", "total"], "'rent', 'total' would"),
+        (md.microaggregate(["wage"]), ["wage", "tax"], "'tax' would"),
+        (md.rank_swap(["wage"], seed=1), ["wage", "tax"], "'tax' would"),
+        (random, ["job", "title"], "'title' would tell what 'job' was before pram"),
+    ):
+        with pytest.raises(dk.DiskretError, match=by):
+            released(made, columns=["sex", *columns])
+    for made, columns in (
+        (noisy, ["wage", "rent"]),
+        (noisy, ["wage", "total"]),
+        (md.add_noise(["wage", "tax"], seed=1), ["wage", "tax"]),
+        (random, ["job", "wage"]),
+        (random.pram(["title"], seed=2), ["job", "title"]),
+    ):
+        assert released(made, columns=["sex", *columns]).certificate
+
+
 def test_nothing_leaves_without_a_claim():
     with pytest.raises(dk.DiskretError, match="nothing is claimed"):
         microdata().release(keys=KEYS)

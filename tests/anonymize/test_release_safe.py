@@ -126,6 +126,17 @@ def test_what_was_written_is_counted_again(tmp_path, formats):
     assert len(verify(folder).lines) < len(lines)
 
 
+def test_cells_at_both_ends_of_a_class_are_counted_in_it(tmp_path):
+    """Thirty towns, as few as are shown, of 10 to 99 persons, one more than there were."""
+    towns, sizes = [f"t{i:02}" for i in range(30)], np.array([10, 99, *[50] * 28])
+    before, after = (pa.table({"town": np.repeat(towns, sizes - less)}) for less in (1, 0))
+    md = dk.Microdata(before).replaced(after, Step("safe", {}, {"tables": [["town"]]}))
+    made = md.release(Safe(), keys=KEYS)
+    [row] = made.certificate.shown["by_size_in_file"]
+    assert (row["from"], row["to"], row["cells"]) == (10, 99, 30)
+    assert verify(made.write(tmp_path / "out", ["csv"]), keys=KEYS).checked_internal
+
+
 def test_there_is_no_link_and_nothing_else_to_choose():
     made = replaced().release(Safe(), keys=KEYS)
     with pytest.raises(dk.DiskretError, match="stand for nobody"):

@@ -33,7 +33,7 @@ def remedy(message: str) -> str:
 @pytest.mark.parametrize(
     ("lines", "message", "advice"),
     [
-        (("encoding",), "ist kein Text in", 'encoding = "cp1252"'),
+        (("encoding",), "ist kein UTF-8-Text", 'encoding = "cp1252"'),
         (("header",), "Spalten haben keinen Namen", "header = 3"),
         (("decimal =", "thousands"), "Texte, die keine Zahlen unter 10^20 sind", "decimal ="),
         (

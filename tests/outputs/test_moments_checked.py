@@ -137,6 +137,29 @@ def test_t_test_is_that_of_scipy_and_judged_as_two_means():
     assert ("N",) in found(dk.check.ttest(data, "turnover", "region"))["dominance"]
 
 
+def test_a_t_test_beside_means_tells_the_deviation_of_each_group():
+    """Statistic and freedom are two equations of two variances, once both means are known."""
+    draw = np.random.default_rng(4)
+    data = pd.DataFrame({"pay": draw.uniform(1000, 3000, 100), "town": ["A"] * 14 + ["B"] * 86})
+    data.loc[:13, "pay"] = [2900.55, *draw.uniform(1990, 2010, 13)]
+    means = dk.check.groupby(data, "town", {"pay": "mean"})
+    assert means.verdict == "pass"
+    checked = dk.check.ttest(data, "pay", "town")
+    first, second = means.output["pay"]
+    both = ((first - second) / checked.output["statistic"]) ** 2
+    # p + q = both, p² / 13 + q² / 85 = both² / freedom
+    roots = np.roots(
+        [1 / 13 + 1 / 85, -2 * both / 85, both**2 * (1 / 85 - 1 / checked.output["freedom"])]
+    )
+    values = [first + np.sqrt(root * 14 * 13 * 13 / 14) for root in roots if root > 0]
+    assert min(abs(value - 2900.55) for value in values) < 1  # the attack
+    assert found(checked) == {"squares": (("A",),)}
+    assert found(dk.check.ttest(data, "pay", "town", equal_variances=True)) == {}
+    data.loc[14:, "pay"] = draw.uniform(1990, 2010, 86)
+    pooled = dk.check.ttest(data, "pay", "town", equal_variances=True)
+    assert found(pooled)["squares"] == (("pooled",),)
+
+
 def test_mann_whitney_is_that_of_scipy():
     data = firms()
     checked = dk.check.mannwhitney(data, "turnover", "region")

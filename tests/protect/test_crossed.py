@@ -174,18 +174,31 @@ def test_of_other_records_nothing_is_claimed():
     assert not any("Where categories of one variable" in line for line in said["claimed"]["en"])
 
 
-def test_beside_earlier_releases_nothing_is_claimed(tmp_path):
-    grid, municipality = both(persons(ISSUE))
-    ledger = dk.Ledger.create(str(tmp_path / "ledger.db"), KEYS)
-    first = dk.suppress(grid, RULE, name="grid")
-    ledger.publish(first, tmp_path / "first", name="first")
-    assert not any("how different" in s for s in first.certificate.public()["not_claimed"]["en"])
-    second = dk.suppress(municipality, RULE, name="municipality", ledger=ledger)
-    said = second.certificate.public()["not_claimed"]
-    assert any("how different variables lie" in line for line in said["en"])
-    ledger.publish(second, tmp_path / "second", name="second")
-    assert verify(tmp_path / "second", keys=KEYS, releases=[tmp_path / "first"])
-    assert verify(tmp_path / "second", keys=KEYS)
+@pytest.mark.long
+def test_beside_earlier_releases_the_records_of_the_new_table_tell_it(tmp_path, monkeypatch):
+    names = ("grid", "municipality")
+
+    def released(folder, *columns):
+        """What is told by a table of each, and whether the last one claims something of that."""
+        folder.mkdir()
+        ledger = dk.Ledger.create(folder / "ledger.db", KEYS)
+        results = []
+        for name in names:
+            frame = persons(ISSUE).select(columns or [name])  # each time a frame of its own
+            table = dk.tabulate(pa.table(frame.to_pydict()), by={name: None})
+            results.append(dk.suppress(table, RULE, name=name, ledger=ledger))
+            ledger.publish(results[-1], folder / name, ["csv"])
+        assert verify(folder / names[1], keys=KEYS, releases=[folder / names[0]])
+        said = results[-1].certificate.public()["claimed"]["en"]
+        claimed = any("Where categories of one variable" in line for line in said)
+        return told(persons(ISSUE), results, dict.fromkeys(names, [])), claimed
+
+    assert released(tmp_path / "asked", *names) == ([], True)
+    # records without the earlier variable cannot be asked, and the certificate claims nothing
+    known, claimed = released(tmp_path / "alone")
+    assert known and not claimed
+    monkeypatch.setattr("diskret.protect.suppress.with_records", lambda one, _: one)
+    assert released(tmp_path / "not", *names) == (known, False)
 
 
 # ── filters by what others show ─────────────────────────────────────────────────────

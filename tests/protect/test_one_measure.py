@@ -1,8 +1,10 @@
 """One measure under two names, in another currency or unit: what one hides the other shows."""
 
+import warnings
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -157,6 +159,12 @@ def test_tables_with_the_same_values_are_of_one_period(tmp_path, monkeypatch, vi
     ledger.publish(first, tmp_path / "1", ["csv"])
     with pytest.raises(dk.errors.InputError, match=SAME):
         ledger.publish(second, tmp_path / "2", ["csv"])
+    cents = dk.tabulate(
+        records(), by={"region": None}, unit="firm", value="turnover", decimals=2,
+        vintage="in cents", where={"region": [*"NWE"]},
+    )  # fmt: skip
+    with pytest.raises(dk.errors.InputError, match=SAME):
+        ledger.publish(dk.suppress(cents, RULE, name="b"), tmp_path / "cents", ["csv"])
     third = dk.suppress(periods(records(), "", "third")[1], RULE, name="b")
     with pytest.warns(UserWarning, match=SAME):
         ledger.record(third.published, "elsewhere")
@@ -178,13 +186,35 @@ def test_two_periods_may_have_the_same_values_where_the_same_cells_are_hidden(tm
     ledger.publish(first, tmp_path / "1", ["csv"])
     later = dk.tabulate(pa.table(frame.to_pydict()), vintage="2026", **options)
     cost = [0, *range(9, 5, -1)]  # by which W is hidden beside S, and not E
-    other = dk.suppress(later, RULE, name="b", cost=lambda _: cost)
+    other = dk.suppress(later, RULE, name="b", cost=lambda _: np.array(cost))
     hidden = [one.published.suppressed.tolist() for one in (first, other)]
     assert hidden[0] != hidden[1]
     with pytest.raises(dk.errors.InputError, match=SAME.replace("3", "4")):
         ledger.publish(other, tmp_path / "2", ["csv"])
     alike = dk.suppress(later, RULE, name="b", previous=first)
     ledger.publish(alike, tmp_path / "2", ["csv"])
+
+
+def test_values_that_are_mostly_those_of_another_period_are_told(tmp_path):
+    """Whoever takes W for unchanged has S from the total of before; the office says what it is."""
+    ledger = dk.Ledger.create(tmp_path / "ledger.db", keys=KEYS)
+    options = {"by": {"region": None}, "unit": "firm", "value": "turnover"}
+    first = dk.suppress(dk.tabulate(records(), vintage="2025", **options), RULE, name="a")
+    ledger.publish(first, tmp_path / "1", ["csv"])
+    more = records([1 + TURNOVER[0], *TURNOVER[1:]])
+    later = dk.tabulate(more, vintage="2025 again", **options)
+    costs = [99, 9, 8, 7, 6]
+    other = dk.suppress(later, RULE, name="b", cost=lambda _: np.array(costs))
+    assert first.published.suppressed.tolist() != other.published.suppressed.tolist()
+    with pytest.warns(UserWarning, match="3 of 4 values of 'turnover' are those of release '1'"):
+        ledger.publish(other, tmp_path / "2", ["csv"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alike = dk.suppress(later, RULE, name="b", previous=first)
+        for number, (result, said) in enumerate([(other, ()), (alike, None)]):
+            ledger_ = dk.Ledger.create(tmp_path / f"{number}.db", keys=KEYS)
+            ledger_.publish(first, tmp_path / f"{number} 1", ["csv"])
+            ledger_.publish(result, tmp_path / f"{number} 2", ["csv"], revises=said)
 
 
 def test_tables_that_share_no_finest_cell_of_either_are_compared_where_they_meet():

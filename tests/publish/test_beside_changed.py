@@ -138,3 +138,18 @@ def test_another_base_than_the_values_were_rounded_to_is_found_out(tmp_path, rec
     path.write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(dk.errors.ContradictionError, match="satisfy all equations"):
         confirmed(home)
+
+
+def test_a_ledger_that_kept_less_of_changed_values_is_read(tmp_path, records, monkeypatch):
+    from diskret.publish.store import cells
+
+    packed = cells.packed
+
+    def less(said, arrays):
+        kept = {name: array for name, array in arrays.items() if not name.startswith("shown")}
+        return packed({key: said[key] for key in said if key == "by"}, kept)
+
+    monkeypatch.setattr(cells, "packed", less)
+    _, home = released(tmp_path / "r", records, lambda table: noisy(table, 4))
+    assert told(home) == largest_and_smallest(home, 99)
+    assert not confirmed(home)  # nobody can say what the earlier table showed

@@ -200,6 +200,27 @@ def test_a_way_out_is_open_without_the_sandbox_and_shut_in_it(found, way):
     assert found["caged"][way,] == 0
 
 
+OPEN = """
+import os, stat
+import pandas as pd
+
+def regular(at):
+    try:
+        return stat.S_ISREG(os.fstat(at).st_mode)
+    except OSError:
+        return False
+
+table("found", pd.Series({"regular": float(sum(map(regular, range(1000)))), "rows": len(data)}))
+"""
+
+
+def test_records_come_through_a_pipe():
+    """Files in memory are numbered by a counter that each run moves with memory it shares."""
+    caged_or_skip()
+    found = read_results(run(OPEN).result, 100)["found"].value
+    assert dict(found) == {("regular",): 0, ("rows",): 100}
+
+
 # ── what takes too much ─────────────────────────────────────────────────────────────────
 
 COUNT = """

@@ -117,7 +117,7 @@ def test_where_tidying_saves_little_changes_are_looked_for_again(monkeypatch: py
     monkeypatch.setattr(cleanup, "QUANTUM", 1)
     monkeypatch.setattr(cleanup, "_WORTH", 1.0)
     saved = []
-    for seed in range(3):
+    for seed in (0, 3, 5):
         asked = problem(seed, (4, 4, 5))
         with monkeypatch.context() as without:
             without.setattr(within, "_ROUNDS", 0)

@@ -33,7 +33,7 @@ from suppression_problems import (
 from diskret.attack import Requirements
 from diskret.deadline import NEVER, Deadline
 from diskret.errors import ProtectionError
-from diskret.suppression import Pattern, Problem, optimal, sequential
+from diskret.suppression import Pattern, Problem, modular, optimal, sequential
 from diskret.suppression.attack_cuts import Attacks
 from diskret.suppression.certify import certify
 from diskret.suppression.changeable import Changeable, changeable
@@ -263,6 +263,17 @@ def test_a_time_limit_gives_a_safe_pattern_with_its_bound(
     assert not pattern.complete
     assert pattern.bound is not None and 0 < pattern.bound < cost
     assert cost <= cost_of(problem, sequential(replace(problem, deadline=NEVER)).suppressed)
+    assert violations(problem, pattern.suppressed) == []
+
+
+def test_fractions_alone_guide_a_cheaper_pattern(
+    reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    problem = generated("t2_1k", "value", reference_data, tmp_path, monkeypatch)
+    quick = cost_of(problem, modular(problem).suppressed)
+    monkeypatch.setattr(searching.Closing, "_whole", lambda _: False)
+    pattern = optimal(replace(problem, deadline=Deadline.after(1_000)))
+    assert cost_of(problem, pattern.suppressed) < quick
     assert violations(problem, pattern.suppressed) == []
 
 

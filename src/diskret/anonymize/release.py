@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from diskret.anonymize.deviations import controlled_tables, original_records
 from diskret.anonymize.dp_noise import guarantees
+from diskret.anonymize.given_back import refuse_given_back
 from diskret.anonymize.households import telling
 from diskret.anonymize.leaving_records import (
     chosen_columns,
@@ -105,7 +106,7 @@ def release(
     ------
     InputError
         Nothing is claimed; a column is missing, or must not or cannot be released, or tells who
-        lives together, or what a key was that it follows.
+        lives together, or what another column was before a step changed it.
     ProofError
         A claim does not hold; says how many records fail it, and what to do.
 
@@ -134,6 +135,7 @@ def release(
         return release_safe(md, asked, name, secret, [one for one, used in options.items() if used])
     chosen = chosen_columns(md, columns, tuple(attributes), weight)
     refuse_followers(md, chosen)
+    refuse_given_back(md, chosen)
     claims = _claims(md, asked, level, chosen)
     together = () if household else telling(md, chosen)
     refuse_telling(md, together, allowed)

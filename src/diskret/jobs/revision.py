@@ -17,12 +17,11 @@ from diskret.protect.result import Result
 from diskret.publish.difference import last_delivery
 from diskret.tables import Published
 from diskret.tables.difference import check_comparable, matched, transposed
+from diskret.tables.one_measure import FEW, HALF
 from diskret.texts.numbers import Count
 
 #: How often cells are hidden for the sake of the first delivery before it is given up.
 _ROUNDS = 50
-#: From how many cells on, and from which share, equal values look like a revision.
-_FEW, _HALF = 4, 0.5
 _EXAMPLES = 5
 
 Protect = Callable[[Sequence[JobTable]], list[Result]]
@@ -75,9 +74,11 @@ def protect_edition(
     )
 
 
-def revised(edition: EditionJob | None, names: Sequence[str]) -> set[str]:
-    """The vintages that tables of an edition are a revision of."""
-    if edition is None or not edition.revision:
+def revised(edition: EditionJob | None, names: Sequence[str]) -> set[str] | None:
+    """The vintages that tables of an edition are a revision of; None: nothing is said of that."""
+    if edition is None:
+        return None
+    if not edition.revision:
         return set()
     return {table.vintage for table in last_delivery(edition.previous, names).values()}
 
@@ -155,7 +156,7 @@ def _check_said(tables: Sequence[JobTable], before: Mapping[str, Published]) -> 
         now, old = one.table.measure.sum.ravel(), then.value.ravel()[at]
         both = (at >= 0) & ~then.suppressed.ravel()[at] & (now != 0) & (old != 0)
         same = int((both & (now == old)).sum())
-        if both.sum() >= _FEW and same >= _HALF * both.sum():
+        if both.sum() >= FEW and same >= HALF * both.sum():
             raise InputError(
                 f"table {one.name!r}: {same:,} of {int(both.sum()):,} values {Count(same):is|are} "
                 "those of the last delivery, as in a revision of the same period. Say revision = "

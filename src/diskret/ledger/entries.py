@@ -88,13 +88,29 @@ def changed_alike(
     ]
 
 
-def measured_otherwise(
+def said_otherwise(
     entries: Sequence[Entry], tables: Sequence[Published], revised: Collection[str] = ()
 ) -> list[tuple[Entry, int]]:
-    """Earlier tables with cells of new ones in other measures, or of other periods.
+    """Earlier tables that may say the same as new ones under other names.
 
-    Of each measure and period the largest; none of periods that new tables are a revision of.
+    Of other measures and periods with common cells, each with the largest table, but for periods
+    that new tables are a revision of; and of the same ones, for each choice of variables and number
+    of cells the last, whose categories may have other names.
     """
+    found = {
+        (note.variables, note.cells): (entry, at)
+        for entry in entries
+        for at, note in enumerate(entry.tables)
+        if any(note.about.shares_cells(own.about) for own in tables)
+    }
+    every = [*found.values(), *_measured_otherwise(entries, tables, revised)]
+    chosen = {(entry.number, at): (entry, at) for entry, at in every}
+    return [chosen[key] for key in sorted(chosen)]
+
+
+def _measured_otherwise(
+    entries: Sequence[Entry], tables: Sequence[Published], revised: Collection[str]
+) -> list[tuple[Entry, int]]:
     found: dict[tuple[int, str, str], tuple[Entry, int]] = {}
     for number, new in enumerate(tables):
         names = {*new.variables, *new.where.asked}
@@ -109,8 +125,7 @@ def measured_otherwise(
                 larger = best is None or note.cells > best[0].tables[best[1]].cells
                 if other and alike and larger:
                     found[number, note.measure, note.vintage] = entry, at
-    chosen = {(entry.number, at): (entry, at) for entry, at in found.values()}
-    return [chosen[key] for key in sorted(chosen)]
+    return [*found.values()]
 
 
 def published_by(

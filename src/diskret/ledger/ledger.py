@@ -23,10 +23,10 @@ from diskret.ledger.entries import (
     changed_alike,
     earlier_of_results,
     earlier_tied_to,
-    measured_otherwise,
     noisy_before,
     published_by,
     recorded,
+    said_otherwise,
 )
 from diskret.ledger.narrowed_cells import BrokenCell
 from diskret.ledger.refusals import (
@@ -38,7 +38,7 @@ from diskret.ledger.refusals import (
 )
 from diskret.ledger.who import who_of
 from diskret.progress import Progress, silent
-from diskret.protect.linked import check_measures, check_valued
+from diskret.protect.linked import check_measures, check_valued, warn_of_corrections
 from diskret.protect.result import Result
 from diskret.protect.write import (
     DEFAULT_FORMATS,
@@ -283,7 +283,7 @@ class Ledger:
         *,
         name: str | None = None,
         who: str | None = None,
-        revises: Collection[str] = (),
+        revises: Collection[str] | None = None,
         intervals: bool = False,
         again: Again = attack_again,
         **options: Unpack[WritingSeveral],
@@ -308,8 +308,8 @@ class Ledger:
             Who publishes; by default the name of the login.
         revises
             Vintages of which the results are a revision, attacked together with what was delivered
-            first, see [`check_revision`][diskret.ledger.revisions.check_revision]. Values may be
-            the same then.
+            first, see [`check_revision`][diskret.ledger.revisions.check_revision]: values may be
+            the same. None: nothing is said, and there is a warning where they mostly are.
         again
             The attack on results together with earlier tables; raises an error to refuse.
         **options
@@ -344,8 +344,11 @@ class Ledger:
             before = [note for entry in entries for note in entry.tables]
             shown = [result.published for result in results]
             refuse_two_spellings(shown, before)
-            otherwise = measured_otherwise(entries, shown, revises)
-            check_measures(results, store.load(connection, self._store, otherwise))
+            otherwise = said_otherwise(entries, shown, revises or ())
+            others = store.load(connection, self._store, otherwise)
+            check_measures(results, others)
+            if revises is None:
+                warn_of_corrections(results, others)
             position = store.position(connection, self._store)
             wanted, shared = earlier_of_results(entries, results)
             moved = any(result.position != position for result in suppressed)
@@ -429,7 +432,7 @@ class Ledger:
         with store.change(self._store) as connection:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
-            otherwise = measured_otherwise(entries, shown.tables)
+            otherwise = said_otherwise(entries, shown.tables)
             before = store.load(connection, self._store, otherwise)
             try:
                 values = [value for one in found for value in remembered(one)]

@@ -12,7 +12,7 @@ from diskret.errors import InputError
 from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding, Told, merged
 from diskret.outputs.durations import CHECKS, judged_steps, steps_of
-from diskret.outputs.judge_cells import STATISTICS, Part
+from diskret.outputs.judge_cells import STATISTICS, VARIANCE, Part, pooled
 from diskret.outputs.judged import judged
 from diskret.outputs.moments import COMPONENTS, judged_components
 from diskret.outputs.profile import Profile
@@ -208,7 +208,7 @@ def _means(output: Any, samples: Sequence[Sample], unit: Any, rules: Profile) ->
 
 
 def _tukey(results: Any, unit: Any, rules: Profile) -> Checked:
-    """Differences of all pairs of means, judged as the means that they are made of."""
+    """Differences of all pairs of means, judged as these and as the variance within groups."""
     import pandas as pd
 
     values = np.asarray(results.data, np.float64)
@@ -217,7 +217,10 @@ def _tukey(results: Any, unit: Any, rules: Profile) -> Checked:
     cells = Cells(tuple((str(one),) for one in kinds), at.astype(np.int32), values, units)
     table = results.summary().data
     output = pd.DataFrame(table[1:], columns=table[0])
-    parts = [Part(STATISTICS["mean"], [cells], variable="values")]
+    parts = [
+        Part(STATISTICS["mean"], [cells], variable="values"),
+        Part(VARIANCE, [pooled(cells)], told=False),
+    ]
     return judged(output, parts, rules, None, {}, kind="test")
 
 

@@ -14,7 +14,7 @@ from diskret.errors import InputError
 from diskret.outputs.cells import Cells
 from diskret.outputs.checked import Checked, Finding, Told, merged
 from diskret.outputs.given import column_of, framed, numbers_of
-from diskret.outputs.judge_cells import STATISTICS, Part, judge
+from diskret.outputs.judge_cells import STATISTICS, VARIANCE, Part, judge, pooled
 from diskret.outputs.like_tables import tables_like
 from diskret.outputs.profile import Profile
 from diskret.outputs.units import units_of
@@ -31,7 +31,7 @@ def ttest(
     unit: Any = None,
     profile: str | PathLike[str] | Profile = "guidelines",
 ) -> Checked:
-    """A t test of two groups (Welch, or Student), judged as the two means that it is made of.
+    """A t test of two groups (Welch, or Student), judged as the means and deviations it is made of.
 
     Parameters
     ----------
@@ -77,11 +77,15 @@ def ttest(
     two = _two_groups(data, value, group, unit)
     result: Any = ttest_ind(two.first, two.second, equal_var=equal_variances)
     output = {"statistic": result.statistic, "freedom": result.df, "p_value": result.pvalue}
-    found = list(judge([Part(STATISTICS["mean"], [two.cells])], rules)[2])
+    # whoever knows both means has the variance from the statistic, or both from it and the freedom
+    spread = pooled(two.cells) if equal_variances else two.cells
+    parts = [Part(STATISTICS["mean"], [two.cells]), Part(VARIANCE, [spread])]
+    found = list(judge(parts, rules)[2])
     if not float(result.df) >= rules.freedom:
         blanks = {"freedom": 0 if np.isnan(result.df) else int(result.df), "least": rules.freedom}
         found.append(Finding("freedom", rules.verdict("freedom"), (), blanks))
-    checks = ("threshold", "dominance", "p_percent", "level", "negative", "all_equal", "freedom")
+    means = ("threshold", "dominance", "p_percent", "level", "negative", "all_equal")
+    checks = (*means, "squares", "freedom")
     found = [one for one in found if one.check in checks]
     return Checked("test", output, checks, merged(found), rules, two.told, two.made_from)
 
@@ -286,5 +290,5 @@ def _two_groups(data: Any, value: str, group: str, unit: Any) -> _Groups:
     if not len(first) or not len(second):
         raise InputError(f"a group of {group!r} has no values of {value!r}")
     sets = np.where(cells.used, cells.at, -1).astype(np.int32)
-    told = (Told(sets, tuple(cells.names), rows, values, value),)
+    told = (Told(sets, tuple(cells.names), rows, values, value, spread=values),)
     return _Groups(cells, first, second, told, {value: values, group: frame[group].to_numpy()})

@@ -54,6 +54,8 @@ LARGEST = Statistic("concentration", (*_SUM, "extremes"), lambda cells: cells.la
 POINTS = Statistic("figure", ("points",))
 #: Nothing of its own; what else is shown tells of these cells, too.
 NOTHING = Statistic("concentration", ("missing",))
+#: A sum of squares around means.
+VARIANCE = Statistic("deviations", ("squares",))
 MODE = Statistic("modes", ("threshold", "few_share", "nearly_all", "missing"), modes)
 
 #: Name as pandas and Polars have it → what is checked.
@@ -240,12 +242,23 @@ def percent_of(profile: Profile, squares: bool = False) -> float:
 
 def deviations(cells: Cells) -> Cells:
     """The same cells with the squares of what each record differs by from the mean of its cell."""
+    return Cells(cells.names, cells.at, _from_means(cells) ** 2, cells.unit)
+
+
+def pooled(cells: Cells) -> Cells:
+    """One cell of all records, with what each differs by from the mean of its own cell."""
+    at = np.where(cells.used, 0, -1).astype(np.int32)
+    return Cells((("pooled",),), at, _from_means(cells), cells.unit)
+
+
+def _from_means(cells: Cells) -> NDArray[np.float64]:
+    """Shape (records,): what each differs by from the mean of its cell, NaN where it has none."""
     at, values = cells.records
     number = np.maximum(np.bincount(at, minlength=len(cells.names)), 1)
     means = np.bincount(at, values, len(cells.names)) / number
-    squares = np.full(len(cells.at), np.nan)
-    squares[cells.used] = (values - means[at]) ** 2
-    return Cells(cells.names, cells.at, squares, cells.unit)
+    apart = np.full(len(cells.at), np.nan)
+    apart[cells.used] = values - means[at]
+    return apart
 
 
 def _squares(case: _Case) -> Marked:

@@ -66,6 +66,22 @@ def groups(
     return found
 
 
+def with_records(one: Earlier, tables: Sequence[Table]) -> Earlier:
+    """The same, to be asked of the records of new tables of its vintage: cells of both are one.
+
+    So these tell how its variables lie in theirs. Where the records do not have its variables, or
+    other codes, the answer is none.
+    """
+    seen = one.published
+    for table in tables:
+        own = table.asked
+        if one.asked is None and own is not None and table.vintage == seen.vintage:
+            by = {d.name: d.hierarchy for d in seen.dimensions}
+            question = replace(own.question, by=by, where=seen.where)
+            return replace(one, asked=replace(own, question=question))
+    return one
+
+
 # ── as a part of a problem ──────────────────────────────────────────────────────────
 
 

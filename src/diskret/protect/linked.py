@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -16,7 +17,15 @@ from diskret.tables import Earlier, MeasureSum, Published, Table
 from diskret.tables.dimension import describe_some
 from diskret.tables.meanings import common_cells
 from diskret.tables.measures_that_follow import refuse_undeclared_sums
-from diskret.tables.one_measure import Valued, refuse_one_measure_twice, remembered, valued
+from diskret.tables.nearly_follow import refuse_sums_but_for_rounding
+from diskret.tables.one_measure import (
+    Valued,
+    mostly_equal,
+    refuse_one_measure_twice,
+    remembered,
+    valued,
+)
+from diskret.tables.renamed import refuse_renamed_categories
 from diskret.tables.ties import refuse_two_spellings, tied_groups, tied_pairs
 from diskret.texts.numbers import Count
 
@@ -168,6 +177,23 @@ def check_measures(results: Sequence[Protected], earlier: Sequence[Earlier] = ()
     check_valued(new, earlier, sums)
 
 
+def warn_of_corrections(results: Sequence[Protected], earlier: Sequence[Earlier]) -> None:
+    """Warn where results look like an earlier release of which some values were corrected."""
+    new = [valued(one.before, one.published) for one in results if one.before is not None]
+    for one, table in product(new, earlier):
+        for its in remembered(table):
+            if told := mostly_equal(one, its):
+                equal, number = told
+                warnings.warn(
+                    f"{equal:,} of {number:,} values of {one.table.about.measure!r} are those of "
+                    f"release {table.release!r}, of another vintage, as if the others were "
+                    "corrected: what the one hides may be known from the other. If so, deliver a "
+                    "revision, which is attacked together with it ([edition] in a job); if not, "
+                    "say so by revision = false there, or revises=()",
+                    stacklevel=3,
+                )
+
+
 def check_valued(
     new: Sequence[Valued], earlier: Sequence[Earlier], sums: Sequence[MeasureSum] = ()
 ) -> None:
@@ -178,6 +204,8 @@ def check_valued(
     known = [*sums, *(total for table in earlier for total in table.sums)]
     refuse_one_measure_twice(new, before, known)
     refuse_undeclared_sums(new, before, known)
+    refuse_sums_but_for_rounding(new, before, known)
+    refuse_renamed_categories(new, before)
 
 
 def _check_weighted(*pair: Protected) -> None:

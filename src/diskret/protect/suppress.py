@@ -17,7 +17,7 @@ from diskret.keys import SecretKeys
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import Asked, checked_tables, for_each, rules_for, tables_to_protect
 from diskret.protect.attackers import default_attacker
-from diskret.protect.earlier_tables import Group, groups
+from diskret.protect.earlier_tables import Group, groups, with_records
 from diskret.protect.linked import check_measures, default_names, known_empty, linked
 from diskret.protect.plan import Cost, TableToProtect
 from diskret.protect.protect_together import Options, protect
@@ -324,7 +324,8 @@ def _groups(
     if ledger is None:
         return [Group(tuple(group), ()) for group in found]
     shown = [one.shown for one in to_protect]
-    return groups(shown, sums, ledger.earlier(shown, sums))
+    earlier = [with_records(one, tables) for one in ledger.earlier(shown, sums)]
+    return groups(shown, sums, earlier)
 
 
 def _method(method: str | Method) -> Method:

@@ -110,13 +110,21 @@ def alone(asked: Any, content: int, out: int, said: int) -> None:
     none = struct.pack("<II6I", 0x20080522, 0, *[0] * 6)  # version 3, this process, no rights
     _held(_KERNEL.capset(none[:8], none[8:]))
     os.chdir("/tmp")  # noqa: S108 - its own
-    size = struct.unpack("<Q", os.pread(4, 8, 0))[0]
-    script = os.pread(4, size, 8)
-    os.lseek(4, 8 + size, os.SEEK_SET)
+    with open(4, "rb", buffering=0, closefd=False) as coming:
+        script = exactly(coming, struct.unpack("<Q", exactly(coming, 8))[0])
     if asked.classes:
         in_r(script, asked.classes, asked.environment)
-    with open(4, "rb") as records:
-        carried_out(script.decode(), records.read(), 3)
+    with open(4, "rb") as coming:
+        records = coming.read()
+    carried_out(script.decode(), records, 3)
+
+
+def exactly(coming: Any, size: int) -> bytes:
+    """So many bytes, and none of those behind them."""
+    found = b""
+    while len(found) < size:
+        found += coming.read(size - len(found))
+    return found
 
 
 def in_r(script: bytes, classes: str, environment: dict[str, str]) -> None:

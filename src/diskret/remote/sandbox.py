@@ -184,7 +184,8 @@ class Sandbox:
             R's class of each column, with commas between them.
         """
         limit = seconds or self._limits.seconds
-        content = _in_memory(struct.pack("<Q", len(script.encode())) + script.encode() + records)
+        code = script.encode()
+        content = _written(struct.pack("<Q", len(code)) + code + records)
         result, out = os.pipe()
         said, err = os.pipe() if listen else (None, os.open(os.devnull, os.O_WRONLY))
         asked = {
@@ -353,12 +354,19 @@ def _environment() -> list[str]:
 # ── pipes and the end ───────────────────────────────────────────────────────────────
 
 
-def _in_memory(content: bytes) -> int:
-    """A file that has no name and no place."""
-    file = os.memfd_create("records")
-    with open(file, "wb", closefd=False) as written:
-        written.write(content)
-    return file
+def _written(content: bytes) -> int:
+    """A pipe that content comes through; files in memory have numbers that runs can move."""
+    taken, given = os.pipe()
+
+    def write() -> None:
+        # who takes it may end before
+        with contextlib.suppress(OSError), open(given, "wb", buffering=0) as pipe:
+            left = memoryview(content)
+            while left:
+                left = left[pipe.write(left) :]
+
+    threading.Thread(target=write, daemon=True).start()
+    return taken
 
 
 def _reader(found: dict[str, bytes], name: str, pipe: int, most: int) -> threading.Thread:

@@ -39,8 +39,8 @@ from diskret.tables import Earlier, MeasureSum, Published, Table
 
 #: What is said where a table is not safe beside those before.
 _UNSAFE = (ProofError, ProtectionError, ContradictionError, MeasureError)
-#: Of what tells the releases of a data set apart.
-_DIGITS = 24
+#: Bytes of what tells the releases of a data set apart.
+_DIGEST = 12
 #: How often a table is protected anew because another process released something meanwhile.
 _TRIES = 3
 
@@ -149,9 +149,9 @@ class Releases:
 
 @dataclass(frozen=True, eq=False)
 class _SameRecords:
-    """The ledger; what it knows of a data set was made from the records that are still there.
+    """The ledger; what it knows of a vintage was made from the records that are still there.
 
-    So they tell how the variables of all its tables lie in each other.
+    So they tell how the variables of all its tables lie in each other, whoever released these.
     """
 
     ledger: Ledger
@@ -167,18 +167,23 @@ class _SameRecords:
         self, tables: Sequence[Published], sums: Sequence[MeasureSum] = ()
     ) -> Sequence[Earlier]:
         """As of the ledger, with the records."""
-        found = self.ledger.earlier(tables, sums)
-        return [
-            self._asked(e) if e.release[:-_DIGITS] == f"{self.data.name} " else e for e in found
-        ]
+        return [self._asked(one) for one in self.ledger.earlier(tables, sums)]
 
     def _asked(self, one: Earlier) -> Earlier:
-        own = self.table.asked
-        if own is None:
+        own, table = self.table.asked, one.published
+        if own is None or table.vintage != vintage_of(self.data) or not self._has(table):
             return one
-        by = {d.name: _tree(self.data.variable[d.name]) for d in one.published.dimensions}
-        question = replace(own.question, by=by, where=one.published.where)
+        by = {d.name: _tree(self.data.variable[d.name]) for d in table.dimensions}
+        question = replace(own.question, by=by, where=table.where)
         return replace(one, asked=replace(own, question=question))
+
+    def _has(self, table: Published) -> bool:
+        """Whether the records can be asked for the variables of a table, and have its codes."""
+        variable = self.data.variable
+        names = {d.name for d in table.dimensions}
+        return names | {*table.where.asked} <= variable.keys() and all(
+            {*d.hierarchy.codes[1:]} <= {*_tree(variable[d.name]).codes} for d in table.dimensions
+        )
 
 
 def _unproven(data: DataSet) -> Refused:
@@ -228,7 +233,7 @@ def name_of(family: Family, data: DataSet) -> str:
     measures = together(family, data)
     what = asdict(family) if len(measures) == 1 else asdict(family) | {"measure": measures}
     said = json.dumps([what, vintage_of(data), codes], sort_keys=True)
-    return f"{data.name} {blake2b(said.encode(), digest_size=_DIGITS // 2).hexdigest()}"
+    return f"{data.name} {blake2b(said.encode(), digest_size=_DIGEST).hexdigest()}"
 
 
 def tabulated(family: Family, data: DataSet, records: Source, engine: Engine) -> list[Table]:

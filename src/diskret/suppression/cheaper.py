@@ -23,8 +23,8 @@ from diskret.suppression.search import Search, fulfil
 
 #: The share of the cost that a quantum of work has to save.
 _WORTH = 0.005
-#: Rounds at most, and how many that save little are the last.
-_ROUNDS, _POOR = 12, 2
+#: Rounds at most.
+_ROUNDS = 12
 #: Orders differ from that of the needs by factors of e to a normal number times this.
 _SPREAD = 4.0
 #: Connected groups of cells beyond which nothing is asked of all of them at once.
@@ -42,9 +42,10 @@ def cheaper(
     """Look for a cheaper pattern within one, while that saves enough.
 
     Each connected part of the pattern is improved alone. A round takes all its groups that are
-    not protected by primary cells alone, first by need, then in drawn orders; for each of them the
-    cheapest changes within the pattern are hidden, what is used already being free. The cheapest
-    pattern so far is the one in which the next round looks.
+    not protected by primary cells alone, in a drawn order that favours large needs; for each of
+    them the cheapest changes within the pattern are hidden, what is used already being free. The
+    cheapest pattern so far is the one in which the next round looks; the first that saves little
+    is the last.
 
     `hidden`: a pattern that meets all requirements, bool, ``(g,)``. `changes`: within it; with
     `certified` they show that. `until`: value of ``time.monotonic()`` at which to stop, if that is
@@ -80,9 +81,8 @@ def _improved(
         return changes
     random = np.random.default_rng(0)
     need = np.log(np.maximum(cells.need, 1))
-    poor = 0
-    for turn in range(_ROUNDS):
-        order = need + (_SPREAD * random.standard_normal(len(need)) if turn else 0)
+    for _ in range(_ROUNDS):
+        order = need + _SPREAD * random.standard_normal(len(need))
         again = _again(problem, cells, certified, part_of(cells, inside), order, changes, until)
         if again is None:
             break
@@ -92,8 +92,7 @@ def _improved(
         if saved > 0:
             changes, cost = found, price
             inside = inside[moved(cells, changes)[inside]]
-        poor = poor + 1 if saved < _WORTH * work / QUANTUM else 0
-        if cost == 0 or poor == _POOR:
+        if cost == 0 or saved < _WORTH * work / QUANTUM:
             break
     return changes
 

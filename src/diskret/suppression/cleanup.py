@@ -14,7 +14,7 @@ from diskret.deadline import Deadline
 from diskret.parallel import meanwhile
 from diskret.suppression.blocks import Block, Blocks
 from diskret.suppression.changeable import Changeable
-from diskret.suppression.changes import Change, Reach, part, part_of
+from diskret.suppression.changes import Change, Part, Reach, part, part_of
 from diskret.suppression.detours import Detours
 from diskret.suppression.kept_changes import KeptChanges
 from diskret.suppression.linear import QUANTUM
@@ -28,6 +28,8 @@ _SMALL, _NEARBY = 4_000, 3_000
 _KEPT = 500
 #: The share of the cost that a quantum of work has to save.
 _WORTH = 0.004
+#: What a group can lose counts with this power where a movement is looked for.
+_LESS = 0.25
 #: Work from which on single equations are asked before programmes: what asks them has to be loaded.
 _FEW = QUANTUM / 2
 
@@ -292,7 +294,7 @@ class _Searches:
             # short changes depend on few groups, so that few are looked for again
             nothing = np.zeros(len(here.cell), dtype=bool)
             one = np.ones(len(here.cell))
-            search = Search(here, nothing, one, self._deadline.seconds)
+            search = Search(here, nothing, one, self._deadline.seconds, _falling(here))
         elif upto < len(self._published):
             gone = np.concatenate(self._published[upto:])
             search.publish(np.flatnonzero(np.isin(search.here.cell, gone)))
@@ -300,3 +302,9 @@ class _Searches:
         if len(self._kept) > _KEPT:
             del self._kept[next(iter(self._kept))]
         return search
+
+
+def _falling(here: Part) -> NDArray[np.float64]:
+    """How dear it is to move groups of a part down: what can lose little needs others beside it."""
+    down = np.clip(here.down, 1, 2.0**53)
+    return (np.median(down) / down) ** _LESS

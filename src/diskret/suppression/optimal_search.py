@@ -43,8 +43,8 @@ KEPT = 0.4
 _LAST = 0.25
 #: Share of the time left for each whole choice.
 _SLICE = 0.3
-#: Share of the time in which a first pattern is tidied.
-_TIDY = 0.05
+#: Shares of the time in which the first pattern is tidied, and any later one.
+_TIDY, _TIDIED = 0.05, 0.15
 #: Groups in a block; how many times as many there must be; blocks for each whole choice.
 _BLOCK, _SMALL_PART, _BLOCKS = 250, 10, 60
 #: Share of the cost up to which a gap is small.
@@ -59,6 +59,8 @@ _ADDING = 6
 _SURCHARGE = 1e-5
 #: Rounds in which the bound rises by less than a share of the gap; then fractions are given up.
 _STALLED, _RISE = 4, 3e-3
+#: A share of the gap; once the bound rises by less, fractions are good enough to guide a pattern.
+_SETTLING = 0.05
 
 
 class Closing:
@@ -71,7 +73,7 @@ class Closing:
         self.best = CheapestSoFar(problem, cells)
         self.free = (self.best.cost == 0) & ~cells.primary
         self.pool = ThreadPoolExecutor(1)
-        self.pending: tuple[Future[Safe | None], Work] | None = None
+        self.pending: list[tuple[Future[Safe | None], Work]] = []
         self.blocks = Blocks(problem.system.tables, cells.group)
         self.quiet = replace(problem, progress=silent)
         self.start = inf
@@ -145,9 +147,12 @@ class Closing:
             self.master.add(cuts)
             if hidden is not None:
                 self._accept(hidden)
-        self._repair(x, tidy=self.start == inf or not settled)
-        if not self.best.safe:
-            self.begin()
+        if self.best.safe:
+            self._repair_meanwhile(x)
+        else:
+            self._repair(x)
+            if not self.best.safe:
+                self.begin()
         if not settled:
             if effort is not None:
                 return  # what is left is not enough for another pattern
@@ -225,6 +230,8 @@ class Closing:
             if not cuts:
                 break
             self.master.add(cuts)
+            if self.best.lower - before < _SETTLING * gap:
+                self._repair_if_idle(x)
         settled = not self._ends(kept)
         self.kept = 0.0
         return x, settled
@@ -340,7 +347,7 @@ class Closing:
         if not ((self.best.safe and self.best.proven) or self.seconds() <= 0):
             self._take(self._aloud(lambda: self._repaired(self.quiet, x, tidy)))
 
-    def _repair_meanwhile(self, x: NDArray[np.float64], tidy: bool) -> None:
+    def _repair_meanwhile(self, x: NDArray[np.float64], tidy: bool = True) -> None:
         """The same while other things are done, until it is asked for.
 
         Not where steps are counted: what is cut off must not depend on who is faster.
@@ -350,12 +357,19 @@ class Closing:
         elif not self.best.proven and self.seconds() > 0:
             # two counting at the same time would miscount
             own = replace(self.quiet, work=Work())
-            self.pending = self.pool.submit(self._repaired, own, x, tidy), own.work
+            self.pending.append((self.pool.submit(self._repaired, own, x, tidy), own.work))
+
+    def _repair_if_idle(self, x: NDArray[np.float64]) -> None:
+        """The same where another core would have nothing to do, and there is time to end it."""
+        idle = all(future.done() for future, _ in self.pending) and not self._ends(_LAST)
+        if idle and self.best.safe and not self.problem.work.counted:
+            self._settle()
+            self._repair_meanwhile(x)
 
     def _settle(self) -> None:
-        """Wait for the pattern that is being made, if there is one."""
-        if self.pending is not None:
-            (future, work), self.pending = self.pending, None
+        """Wait for the patterns that are being made, if there are any."""
+        pending, self.pending = self.pending, []
+        for future, work in pending:
             self._take(self._aloud(future.result))
             self.problem.work.step(work.done)
 
@@ -372,7 +386,7 @@ class Closing:
         changes: list[Change] = []
         if not self._large(hidden):
             changes = show(self.cells, hidden, reach, one_by_one=False, seconds=self.seconds)
-        until = None if tidy else -inf
+        until = time.monotonic() + (_TIDIED * self.seconds() if tidy else -inf)
         try:
             return safe(
                 problem, self.cells, hidden, self.certified, changes, price, self.blocks, until

@@ -142,7 +142,7 @@ class Search:
 
     `here`: what can change. `hidden`: which groups of the part move free of charge, bool, ``(k,)``.
     `price`: price of moving any other group by one unit, ``(k,)``. `seconds`: time left for an
-    answer; None: all that it takes.
+    answer; None: all that it takes. `falling`: how many times as dear it is to move down.
 
     `cut_short`: whether an answer had too little time or work, since somebody last said no.
     """
@@ -153,10 +153,12 @@ class Search:
         hidden: NDArray[np.bool_],
         price: NDArray[np.float64],
         seconds: Callable[[], float] | None = None,
+        falling: NDArray[np.float64] | float = 1.0,
     ):
         self.here = here
         self._k = len(here.cell)
         self._price = np.where(hidden, 0, price)
+        self._falling = np.broadcast_to(falling, self._k)
         self._fixed = np.zeros(self._k, dtype=bool)
         self._room = 1.0
         halves = sparse.hstack([here.equations, -here.equations], format="csr")
@@ -324,7 +326,7 @@ class Search:
 
     def _charge(self, index: NDArray[np.int64]) -> None:
         self._program.price(index, self._price[index])
-        self._program.price(index + self._k, self._price[index])
+        self._program.price(index + self._k, self._price[index] * self._falling[index])
 
     def _answer(self, answer: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
         self.cut_short |= self._program.cut_short

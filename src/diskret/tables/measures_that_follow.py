@@ -19,8 +19,13 @@ from numpy.typing import NDArray
 
 from diskret.errors import MeasureError
 from diskret.tables.meanings import common_cells
-from diskret.tables.one_measure import SAMPLE, Valued, chance_explains, finest_of
-from diskret.tables.table import Table
+from diskret.tables.one_measure import (
+    SAMPLE,
+    Valued,
+    chance_explains,
+    decimals_of,
+    finest_of,
+)
 from diskret.tables.ties import MeasureSum
 
 _PRIME = 2**31 - 1
@@ -31,14 +36,14 @@ _SMALL = 10_000
 Relation = dict[str, int]
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """Values of a measure in some cells; `times` as much is in the units of all others."""
 
     value: NDArray[np.int64]
     times: int
 
 
-_Columns = dict[str, _Column]
+Columns = dict[str, Column]
 
 
 def refuse_undeclared_sums(
@@ -46,8 +51,8 @@ def refuse_undeclared_sums(
 ) -> None:
     """Refuse tables of common records of which a measure that hides cells follows from others.
 
-    Parameters as of `refuse_one_measure_twice`. Not found are measures that add up but for
-    rounding, and, in fewer cells than there are measures, sums of more than two.
+    Parameters as of `refuse_one_measure_twice`. Not found are, in fewer cells than there are
+    measures, sums of more than two.
 
     Raises
     ------
@@ -60,8 +65,8 @@ def refuse_undeclared_sums(
         return
     counts = {one.table.about.measure for one in (*new, *before) if one.table.frequency}
     declared = [{s.total: 1} | dict.fromkeys(s.parts, -1) for s in sums]
-    for one in {_cells(one): one for one in new}.values():
-        for columns in _side_by_side(one, [*new, *before], hiding):
+    for one in {cells_of(one): one for one in new}.values():
+        for columns, _ in side_by_side(one, [*new, *before], hiding):
             told = [*declared]
             for relation in _relations(columns):
                 if not hiding & relation.keys():
@@ -71,24 +76,29 @@ def refuse_undeclared_sums(
                         raise MeasureError(_said(relation, columns, counts))
 
 
-def _cells(one: Valued) -> object:
+def cells_of(one: Valued) -> object:
     """What is the same for tables of the same cells, whatever is measured."""
     about = one.table.about
     trees = ((d.name, d.hierarchy.codes) for d in one.table.dimensions)
     return about.vintage, about.where, *trees
 
 
-def _side_by_side(one: Valued, every: Sequence[Valued], hiding: set[str]) -> Iterator[_Columns]:
-    """Measures in the finest cells that they share with a table; those that hide come last."""
+def side_by_side(
+    one: Valued, every: Sequence[Valued], hiding: set[str], least: int = 3
+) -> Iterator[tuple[Columns, NDArray[np.int64]]]:
+    """Measures in the finest cells that they share with a table, and these cells.
+
+    As many as `least` or more, of which one hides cells; those that do come last.
+    """
     about, size = one.table.about, one.value.size
     value = {about.measure: one.value.ravel()}
     known = {about.measure: one.known.ravel()}
-    unit = {about.measure: _decimals(one)}
+    unit = {about.measure: decimals_of(one)}
     for other in every:
         name = other.table.about.measure
         if name == about.measure or not about.shares_records(other.table.about):
             continue
-        if _cells(one) == _cells(other):
+        if cells_of(one) == cells_of(other):
             first = second = np.arange(size)
         else:
             first, second = common_cells(one.table, other.table)
@@ -96,25 +106,20 @@ def _side_by_side(one: Valued, every: Sequence[Valued], hiding: set[str]) -> Ite
         there = known.setdefault(name, np.zeros(size, dtype=bool))
         second, first = (at[other.known.ravel()[second]] for at in (second, first))
         own[first], there[first] = other.value.ravel()[second], True
-        unit.setdefault(name, _decimals(other))
+        unit.setdefault(name, decimals_of(other))
     names = sorted(value, key=lambda name: (name in hiding, name))
     for mask in {known[name].tobytes(): known[name] for name in names}.values():
         inside = [name for name in names if known[name][mask].all()]
-        if len(inside) < 3 or hiding.isdisjoint(inside):
+        if len(inside) < least or hiding.isdisjoint(inside):
             continue
         cells = np.flatnonzero(mask)
         cells = cells[finest_of(one.table, cells)]
         most = max(unit[name] for name in inside)
-        columns = {n: _Column(value[n][cells], 10 ** (most - unit[n])) for n in inside}
-        yield {name: column for name, column in columns.items() if column.value.any()}
+        columns = {n: Column(value[n][cells], 10 ** (most - unit[n])) for n in inside}
+        yield {name: column for name, column in columns.items() if column.value.any()}, cells
 
 
-def _decimals(one: Valued) -> int:
-    table = one.table
-    return table.measure.decimals if isinstance(table, Table) else table.decimals
-
-
-def _relations(columns: _Columns) -> Iterator[Relation]:
+def _relations(columns: Columns) -> Iterator[Relation]:
     """Sums of measures that are 0 in every cell: of each measure that follows from those before.
 
     Elimination is modulo a prime; what it finds is tried in whole numbers, in all cells.
@@ -173,7 +178,7 @@ def _fraction(residue: int) -> Fraction | None:
     return Fraction(low, of_low) if 0 < abs(of_low) <= _SMALL else None
 
 
-def _holds(relation: Relation, columns: _Columns) -> bool:
+def _holds(relation: Relation, columns: Columns) -> bool:
     """Whether a sum is 0 in every cell, exactly; first modulo 2**64, which is quick."""
     factors = [
         (factor * columns[name].times, columns[name].value) for name, factor in relation.items()
@@ -190,7 +195,7 @@ def _follows(relation: Relation, told: Sequence[Relation]) -> bool:
     return ranks[0] == ranks[1]
 
 
-def _no_chance(relation: Relation, columns: _Columns) -> bool:
+def _no_chance(relation: Relation, columns: Columns) -> bool:
     """Whether values are too many and too large to satisfy the relation by chance."""
     values = np.abs(np.stack([columns[name].value for name in relation]))
     least = np.where(values == 0, values.max(axis=0), values).min(axis=0)
@@ -200,7 +205,7 @@ def _no_chance(relation: Relation, columns: _Columns) -> bool:
     return not chance_explains(least, 0 if plain else number - 1, tried)
 
 
-def _said(relation: Relation, columns: _Columns, counts: set[str]) -> str:
+def _said(relation: Relation, columns: Columns, counts: set[str]) -> str:
     cells = max(len(columns[name].value) for name in relation)
     ups, downs = ([n for n, f in relation.items() if f == sign] for sign in (1, -1))
     if len(ups) + len(downs) == len(relation) and 1 in (len(ups), len(downs)):

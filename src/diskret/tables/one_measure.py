@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import lgamma
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from diskret.tables.ties import MeasureSum
 
 #: One in so many: less likely than that, and chance is no explanation.
 _ODDS = 1000.0
+#: From how many cells on, and from which share, equal values look like a revision.
+FEW, HALF = 4, 0.5
 #: Cells that are looked at first: few measures are proportional there that are not everywhere.
 SAMPLE = 1000
 
@@ -117,6 +120,34 @@ def refuse_one_measure_twice(
                 )
 
 
+def mostly_equal(one: Valued, other: Valued) -> tuple[int, int] | None:
+    """How many values are the same in two periods, and of how many; None: few, or hidden alike.
+
+    As where a period is delivered again with some values corrected: `FEW` common finest cells that
+    hold something or more, at least half of them equal, and too large for chance.
+    """
+    if not one.table.about.of_another_period(other.table.about) or _hide_alike(one, other):
+        return None
+    a, b = _side_by_side(one, other)
+    there = (a != 0) & (b != 0)
+    a, b = (own[there].astype(object) for own in (a, b))
+    same = a * 10 ** decimals_of(other) == b * 10 ** decimals_of(one)
+    equal, number = int(same.sum()), len(a)
+    if number < FEW or equal < HALF * number:
+        return None
+    ways = lgamma(number + 1) - lgamma(equal + 1) - lgamma(number - equal + 1)
+    odds = np.log1p(np.minimum(np.abs(a), np.abs(b))[same].astype(np.float64)).sum()
+    return (equal, number) if odds - ways > np.log(_ODDS) else None
+
+
+def _side_by_side(one: Valued, other: Valued) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The values of the finest common cells that are known in both tables."""
+    first, second = common_cells(one.table, other.table)
+    there = finest_of(one.table, first)
+    there &= one.known.ravel()[first] & other.known.ravel()[second]
+    return one.value.ravel()[first[there]], other.value.ravel()[second[there]]
+
+
 def _hide_alike(one: Valued, other: Valued) -> bool:
     """Whether all cells of one table stand in another, which hides the same of them.
 
@@ -150,14 +181,11 @@ def _times_a_number(one: Valued, other: Valued, equal: bool = False) -> int:
     >>> _times_a_number(euros, cents), _times_a_number(euros, cents._replace(value=cents.value + 1))
     (3, 0)
     """
-    first, second = common_cells(one.table, other.table)
-    there = finest_of(one.table, first)
-    there &= one.known.ravel()[first] & other.known.ravel()[second]
-    a, b = one.value.ravel()[first[there]], other.value.ravel()[second[there]]
+    a, b = _side_by_side(one, other)
     if not np.array_equal(a == 0, b == 0):
         return 0
     a, b = a[a != 0], b[b != 0]
-    if equal and not np.array_equal(a, b):
+    if equal and not _equal(a, decimals_of(one), b, decimals_of(other)):
         return 0
     if not (_proportional(a[:SAMPLE], b[:SAMPLE]) and _proportional(a, b)):
         return 0
@@ -166,7 +194,20 @@ def _times_a_number(one: Valued, other: Valued, equal: bool = False) -> int:
     return 0 if chance else len(a)
 
 
-def chance_explains(size: NDArray[np.int64], fitted: int, tried: int = 1) -> bool:
+def decimals_of(one: Valued) -> int:
+    """In units of 10**- this many the values are."""
+    table = one.table
+    return table.measure.decimals if isinstance(table, Table) else table.decimals
+
+
+def _equal(a: NDArray[np.int64], of_a: int, b: NDArray[np.int64], of_b: int) -> bool:
+    """Whether values are the same, with so many decimals."""
+    if of_a == of_b:
+        return np.array_equal(a, b)
+    return bool((a.astype(object) * 10**of_b == b.astype(object) * 10**of_a).all())
+
+
+def chance_explains(size: NDArray[np.number], fitted: int, tried: int = 1) -> bool:
     """Whether numbers of these sizes may satisfy an equation by chance.
 
     fitted: as many cells say what its factors are, the largest ones.

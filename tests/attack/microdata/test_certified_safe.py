@@ -174,6 +174,7 @@ def test_what_has_to_be_exact_is_in_a_controlled_table(exact):
 
 def test_tables_of_a_counting_variable_are_counted_by_it():
     """Rooms of N: 4 · 2 + 5 before, 4 · 2 + 6 now."""
+    assert certified(claim=Safe(3, {"rooms": [()]})).figures["mean"] == 19 - 17  # in all
     claim = Safe(3, {"": ["town"], "rooms": ["town"]})
     made = certified(claim=claim)
     assert [own["counter"] for own in made.figures["tables"]] == ["", "rooms"]
@@ -272,6 +273,16 @@ def test_no_figure_is_shown_of_few_cells(small, middle, large, rows):
     assert all((row["largest"], row["mean"]) == (1, 1.0) for row in shown)
 
 
+def test_a_class_in_which_nothing_deviates_is_shown_with_the_next():
+    names = [f"t{i:03}" for i in range(60)]
+    was, now = [5] * 30 + [11] * 30, [5] * 30 + [10] * 30
+    before, after = (pa.table({"town": np.repeat(names, sizes)}) for sizes in (was, now))
+    claim = Safe(2, ["town"])
+    made = certify_safe("t", after, claim, counted_all(combined(before, ["town"]), claim.tables))
+    [row] = made.shown["by_size_in_file"]
+    assert row == {"from": 1, "to": 99, "cells": 60, "largest": 1, "mean": 0.5}
+
+
 def test_classes_that_are_joined_keep_their_largest_deviation_and_mean():
     names = [f"t{i:03}" for i in range(40)]
     was, now = [5] * 29 + [10] * 11, [5] * 25 + [4] * 4 + [12] * 10 + [17]
@@ -307,6 +318,7 @@ def test_a_0_is_told_neither_to_be_true_nor_not_to_be(men, elsewhere):
         for before in (without, without | {("t00", "m"): men})
     ]
     assert shown[0] == shown[1]
+    assert all(row["largest"] for row in shown[0]["by_size_in_file"])
 
 
 def test_missing_values_that_another_column_tells_make_no_combination_rarer():

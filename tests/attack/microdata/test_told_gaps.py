@@ -257,6 +257,14 @@ def test_a_rule_that_shows_only_where_exceptions_were_suppressed_tells_nothing()
     assert rightly_filled(frame, "status", "age", "twin", of=status) == (0, 0)
 
 
+def test_a_rule_that_can_be_tested_on_few_records_tells_nothing() -> None:
+    draw = np.random.default_rng(5)
+    pairs = np.append(np.repeat(np.arange(60), 2), np.arange(60, 400))  # most are alone
+    key = pd.Series(np.append(np.repeat(draw.integers(0, 4, 60), 2), draw.integers(0, 4, 340)))
+    frame = pd.DataFrame({"key": key.where(key.index > 2), "weight": pairs})
+    assert rightly_filled(frame, "key", "weight", of=key) == (0, 0)
+
+
 def test_a_place_of_which_two_columns_tell_is_refused() -> None:
     frame = persons().assign(land=lambda f: f.town.map({"A": "1", "B": "1", "C": "2"}))
     frame["part"] = frame.town.map({"A": "x", "B": "y", "C": "y"})

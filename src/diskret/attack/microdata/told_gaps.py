@@ -21,6 +21,9 @@ Numbers = NDArray[np.int64]
 #: How often guesses may be wrong, relative to those of a reader who knows nothing but how often
 #: each value is shown.
 _WRONG = 0.05
+#: A rule has to be tested on so many of the records that show what it is about: where hardly any
+#: agree in some columns, those that do are of one kind.
+_TESTED = 0.5
 #: Columns that tell nothing may go with a key by chance; so seldom among all that are looked at.
 _CHANCE = 0.001
 #: Columns that are looked at together; three only of a file with no more columns than these.
@@ -164,7 +167,7 @@ def _by_order(
         for key in keys:
             between = _between(columns[key][part])
             there = between >= 0
-            if name == key or not ((now[key] == -1).any() and there.any()):
+            if name == key or not (now[key] == -1).any() or there.sum() <= _TESTED * len(there):
                 continue
             if _meanings(between[there], columns[key][part[there]], _doubt(columns)) is not None:
                 of = np.full(len(now[key]), -1)
@@ -254,7 +257,7 @@ def _meanings(place: Numbers, key: Numbers, doubt: float) -> Numbers | None:
         return None
     number, most, value, share = _counted(place[shown], key[shown], int(place.max()) + 1)
     some = number > 1
-    if not some.any():
+    if number[some].sum() < _TESTED * number.sum():
         return None
     # of two records that differ, each makes the wrong guess of the other
     contrary, lost = number - most, 1 - share[value]

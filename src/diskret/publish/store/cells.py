@@ -128,19 +128,20 @@ def _earlier(row: Row, entry: Entry, note: TableNote, source: str) -> Earlier:
         **bounds,
     )
     if note.perturbed:
-        values = of("shown")
+        # ledgers of before version 0.1 do not keep all of it
+        values = of("shown") if "shown" in cells else np.full(shape, NO_BOUND)
         known = values < NO_BOUND
         shown = replace(
             published,
             value=np.where(known, values, 0),
             suppressed=~known,
-            empty=of("shown_empty", "b"),
-            rounding=said["rounding"],
-            changed=said["changed"],
+            empty=of("shown_empty", "b") if "shown_empty" in cells else published.empty,
+            rounding=said.get("rounding", published.rounding),
+            changed=said.get("changed", ""),
             lower=None,
             upper=None,
         )
-        published = replace(published, of_changed=Changed(shown, said["told"]))
+        published = replace(published, of_changed=Changed(shown, said.get("told", False)))
     return Earlier(
         release=entry.release,
         published=published,

@@ -1,0 +1,80 @@
+"""Categories under two names: what one table hides the other must not show."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import diskret as dk
+from diskret.errors import InputError
+
+KEYS = dk.SecretKeys(bytes(range(32)))
+RULE = dk.rules.MinimumFrequency(3)
+FIRMS = {"N": 40, "S": 2, "W": 12, "E": 13, "O": 30}
+WORDS = {"N": "North", "S": "South", "W": "West", "E": "East", "O": "Others"}
+REFUSED = "the 5 finest categories of '{}' have the values of those of 'region' in another table"
+UNCHECKED = "diskret.protect.linked.refuse_renamed_categories"
+
+
+def table(column, names, firms=FIRMS):
+    cells = pa.table({column: [names.get(r, r) for r in firms], "firms": list(firms.values())})
+    return dk.Table.from_cells(cells, by={column: None}, count="firms")
+
+
+def others_cost_less(_table):
+    """Of total, E, N, O, S and W; else W is hidden beside S."""
+    return np.array([99, 9, 50, 1, 9, 9])
+
+
+def told(*results):
+    """What is left of the total for S, for somebody who reads all tables and knows regions."""
+    shown = {}
+    back = {word: region for region, word in WORDS.items()}
+    for result in results:
+        seen = result.published
+        codes = seen.dimensions[0].hierarchy.codes
+        for code, value, hidden in zip(codes, seen.value, seen.suppressed, strict=True):
+            if not hidden:
+                shown[back.get(code, code)] = int(value)
+    total = shown.pop("Total", 0)
+    return total - sum(shown.values()) if shown.keys() == FIRMS.keys() - {"S"} else None
+
+
+@pytest.mark.parametrize(("column", "names"), [("region", WORDS), ("land", {}), ("land", WORDS)])
+def test_what_one_hides_the_other_would_show(tmp_path, monkeypatch, column, names):
+    tables = table("region", {}), table(column, names)
+    first = dk.suppress(tables[0], RULE, name="a")
+    second = dk.suppress(tables[1], RULE, name="b", cost=others_cost_less)
+    assert told(first) is told(second) is None and told(first, second) == FIRMS["S"]
+    ledger = dk.Ledger.create(tmp_path / "ledger.db", keys=KEYS)
+    ledger.publish(first, tmp_path / "a", ["csv"])
+    with pytest.raises(InputError, match=REFUSED.format(column)):
+        ledger.publish(second, tmp_path / "b", ["csv"])
+    with pytest.raises(InputError, match="are the same under other names"):
+        dk.suppress(tables, RULE, name=["a", "b"], cost=["value", others_cost_less])
+    with pytest.warns(UserWarning, match="are the same under other names"):
+        ledger.record(second.published, "elsewhere")
+    monkeypatch.setattr(UNCHECKED, lambda *_: None)
+    ledger.publish(second, tmp_path / "b", ["csv"])
+
+
+def test_the_same_categories_may_be_hidden_under_two_names(tmp_path):
+    results = dk.suppress([table("region", {}), table("region", WORDS)], RULE, name=["a", "b"])
+    dk.write(results, tmp_path / "both", ["csv"], keys=KEYS)
+
+
+def test_other_values_and_few_of_them_are_no_other_name():
+    costs = ["value", others_cost_less]
+    for firms in (FIRMS | {"N": 41, "O": 29}, {"a": 1, "b": 5, "c": 6, "d": 7, "e": 6}):
+        alike = firms if "a" in firms else FIRMS
+        both = [table("region", {}, alike), table("age", {}, firms)]
+        one, other = dk.suppress(both, RULE, name=["a", "b"], cost=costs)
+        assert one.published.suppressed.tolist() != other.published.suppressed.tolist()
+
+
+def test_of_records_that_can_be_asked_nothing_is_guessed(tmp_path):
+    rows = [region for region, number in FIRMS.items() for _ in range(number)]
+    records = pa.table({"region": rows, "land": [WORDS[region] for region in rows]})
+    tables = [dk.tabulate(records, by={name: None}) for name in ("region", "land")]
+    results = dk.suppress(tables, RULE, name=["a", "b"])
+    assert told(*results) is None
+    dk.write(results, tmp_path / "both", ["csv"], keys=KEYS)
