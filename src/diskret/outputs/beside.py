@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from diskret.outputs.checked import Finding, Told
 from diskret.outputs.differences import Difference, Statements, smallest_difference
+from diskret.outputs.left_out import unsafe_deviation
 from diskret.outputs.profile import Profile
 from diskret.outputs.sums import unsafe_difference, variables
 from diskret.outputs.terms import families
@@ -44,7 +45,8 @@ class Statement:
 class _Part:
     """One grouping of one result, for all records that any result tells something of.
 
-    `times`: how many times each record is added up; None: once. `way`: as of `Told`.
+    `times`: how many times each record is added up; None: once. `spread`, `way`: as of
+    `Told`.
     """
 
     result: str
@@ -52,6 +54,7 @@ class _Part:
     sets: NDArray[np.int32]
     values: NDArray[np.float64] | None
     times: NDArray[np.int8] | None = None
+    spread: NDArray[np.float64] | None = None
     way: NDArray[np.float64] | None = None
 
 
@@ -78,6 +81,7 @@ def beside(earlier: Sequence[Statement], new: Statement, profile: Profile) -> li
         _counts(_finest(parts), unit, profile),
         _neighbours(parts, unit, profile),
         *_all_sums(parts, unit, profile),
+        *_deviations(parts, unit, profile),
     ]
     kept = {one.check: one for one in found[::-1] if one is not None}
     return [kept[check] for check in ("difference", "rest", "too_large") if check in kept]
@@ -99,7 +103,7 @@ def within(
     counts
         Whether numbers of units are looked at, and not only sums.
     """
-    parts = [_Part("", one.names, one.sets, _where_told(one), way=one.way) for one in told]
+    parts = [_Part("", one.names, one.sets, next(_where_told(one)), way=one.way) for one in told]
     found: list[Finding | None] = []
     own = _finest(parts) if counts else []
     if len(own) > 1:
@@ -116,19 +120,26 @@ def _placed(statement: Statement, records: NDArray[np.uint64]) -> list[_Part]:
     for told in statement.told:
         sets = np.full(len(records), -1, np.int32)
         sets[at] = told.sets
-        values, own = None, _where_told(told)
-        if own is not None:
-            values = np.full(len(records), np.nan)
-            values[at] = own
-        placed.append(_Part(statement.name, told.names, sets, values, way=told.way))
+        values, spread = (
+            None if one is None else _at_home(one, at, len(records)) for one in _where_told(told)
+        )
+        placed.append(_Part(statement.name, told.names, sets, values, spread=spread, way=told.way))
     return placed
 
 
-def _where_told(told: Told) -> NDArray[np.float64] | None:
-    """The values of the records in a set, NaN elsewhere."""
-    if told.values is None or not len(told.sets) or int(told.sets.min()) >= 0:
-        return told.values
-    return np.where(told.sets >= 0, told.values, np.nan)
+def _at_home(values: NDArray[np.float64], at: NDArray[np.intp], number: int) -> NDArray[np.float64]:
+    whole = np.full(number, np.nan)
+    whole[at] = values
+    return whole
+
+
+def _where_told(told: Told) -> Iterator[NDArray[np.float64] | None]:
+    """The values and the spread of the records in a set, NaN elsewhere."""
+    for one in (told.values, told.spread):
+        if one is None or not len(told.sets) or int(told.sets.min()) >= 0:
+            yield one
+        else:
+            yield np.where(told.sets >= 0, one, np.nan)
 
 
 def _finest(parts: Sequence[_Part]) -> list[_Part]:
@@ -195,6 +206,18 @@ def _all_sums(
         whose = np.arange(family.terms.shape[1]) if unit is None else unit
         each = np.tile(whose, len(family.terms)).astype(np.int32)
         yield _sums(own, family.terms.reshape(-1), each, profile, alone)
+
+
+def _deviations(
+    parts: Sequence[_Part], unit: NDArray[np.int32], profile: Profile
+) -> Iterator[Finding | None]:
+    """What deviations of each variable tell of records that one of two samples lacks."""
+    for variable in variables([part.spread for part in parts]):
+        own = [parts[at] for at in variable.parts]
+        statements, told_by, (old, _) = _statements(own, unit)
+        sizes = [len(part.names) for part in own]
+        found = unsafe_deviation(statements, variable.values, sizes, old, profile)
+        yield _finding("rest", found, statements, told_by, profile)
 
 
 def _of_terms(part: _Part, times: NDArray[np.int8]) -> _Part:

@@ -65,6 +65,8 @@ class Told:
     variable
         What these numbers are called, such as ``"turnover"``. Sums of equal values are
         compared whatever they are called.
+    spread
+        Shape (records,): numbers whose standard deviation in each set is told, likewise.
     way
         Of percentiles, shape (sets,): how far the percentile lies on the way from the last value
         below to the next one, over 0 to 1. Of each two sets the first is what lies below, the
@@ -76,13 +78,15 @@ class Told:
     rows: Any = None
     values: NDArray[np.float64] | None = None
     variable: str = ""
+    spread: NDArray[np.float64] | None = None
     way: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if self.sets.ndim != 1 or (len(self.sets) and int(self.sets.max()) >= len(self.names)):
             raise InputError("sets= must hold a number of names= for each record, or -1")
-        if self.values is not None and self.values.shape != self.sets.shape:
-            raise InputError("values= must hold a number for each record, or NaN")
+        for name, own in (("values", self.values), ("spread", self.spread)):
+            if own is not None and own.shape != self.sets.shape:
+                raise InputError(f"{name}= must hold a number for each record, or NaN")
 
 
 @dataclass(frozen=True, eq=False)

@@ -290,5 +290,5 @@ def _two_groups(data: Any, value: str, group: str, unit: Any) -> _Groups:
     if not len(first) or not len(second):
         raise InputError(f"a group of {group!r} has no values of {value!r}")
     sets = np.where(cells.used, cells.at, -1).astype(np.int32)
-    told = (Told(sets, tuple(cells.names), rows, values, value),)
+    told = (Told(sets, tuple(cells.names), rows, values, value, spread=values),)
     return _Groups(cells, first, second, told, {value: values, group: frame[group].to_numpy()})

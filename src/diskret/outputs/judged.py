@@ -81,17 +81,18 @@ _SUMS = ("sums", "means", "ratios")
 
 def _told(parts: Sequence[Part], rows: Any) -> tuple[Told, ...]:
     """The records of each cell, once where several statistics are shown of the same cells."""
-    told: dict[tuple[int, bool], Told] = {}
+    told: dict[tuple[int, str], Told] = {}
     for part in parts:
         if not part.told:
             continue
-        sums = part.statistic.kind in _SUMS
+        kind = part.statistic.kind
+        what = {**dict.fromkeys(_SUMS, "values"), "deviations": "spread"}.get(kind, "")
         for number, one in enumerate(part.cells):
             sets = one.at if one.used.all() else np.where(one.used, one.at, np.int32(-1))
             if part.hidden:  # -1, of a record in no cell, finds the last
                 sets = np.where(np.append(part.hidden[number], True)[sets], np.int32(-1), sets)
-            values, variable = (one.values, part.variable) if sums else (None, "")
-            told.setdefault((id(one), sums), Told(sets, tuple(one.names), rows, values, variable))
+            own: dict[str, Any] = {what: one.values, "variable": part.variable} if what else {}
+            told.setdefault((id(one), what), Told(sets, tuple(one.names), rows, **own))
     return tuple(told.values())
 
 

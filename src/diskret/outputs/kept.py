@@ -122,15 +122,18 @@ def _rounded(given: Any, digits: int) -> Any:
     return given.map(lambda one: float(f"{one:.{digits}g}") if isinstance(one, float) else one)
 
 
+#: What may be told of sets, beside their numbers of units.
+_NUMBERS = ("values", "spread", "way")
+
+
 def kept_of(result: Submitted) -> Kept:
     """As it lies in the database."""
     arrays: dict[str, Any] = {"records": result.statement.records, "unit": result.statement.unit}
     for at, told in enumerate(result.statement.told):
         arrays[f"sets {at}"] = told.sets
-        if told.values is not None:
-            arrays[f"values {at}"] = told.values
-        if told.way is not None:
-            arrays[f"way {at}"] = told.way
+        for name in _NUMBERS:
+            if getattr(told, name) is not None:
+                arrays[f"{name} {at}"] = getattr(told, name)
     for at, content in enumerate(result.files.values()):
         arrays[f"file {at}"] = np.frombuffer(content, np.uint8)
     said = {
@@ -158,14 +161,13 @@ def submitted_of(kept: Kept, name: str) -> Submitted:
         told: list[Told] = []
         for at, (names, variable) in enumerate(said["told"]):
             sets = checked(arrays, f"sets {at}", Wanted("i", records.shape, -1), source)
-            values = arrays.get(f"values {at}")
-            if values is not None and values.shape != records.shape:
-                raise ValueError(f"values {at} are of other records")
             labels = tuple(tuple(map(str, one)) for one in names)
-            way = arrays.get(f"way {at}")
-            if way is not None and way.shape != (len(labels),):
-                raise ValueError(f"way {at} is of other sets")
-            told.append(Told(sets.astype(np.int32), labels, None, values, str(variable), way))
+            own = {what: arrays.get(f"{what} {at}") for what in _NUMBERS}
+            shapes = {"way": (len(labels),)}
+            for what, one in own.items():
+                if one is not None and one.shape != shapes.get(what, records.shape):
+                    raise ValueError(f"{what} {at} are of others")
+            told.append(Told(sets.astype(np.int32), labels, None, variable=str(variable), **own))
         files = {one: arrays[f"file {at}"].tobytes() for at, one in enumerate(said["files"])}
         findings, together = _findings(said["findings"]), _findings(said["together"])
     except (InputError, ValueError, KeyError, TypeError, zlib.error) as error:

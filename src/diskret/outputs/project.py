@@ -361,9 +361,13 @@ def _on(told: Told, own: NDArray[np.intp], at: NDArray[np.intp], number: int) ->
     """The same sets, for records of the project at some places; `own`: where its records are."""
     sets = np.full(number, -1, np.int32)
     sets[own] = told.sets
-    values = None
-    if told.values is not None:
+
+    def moved(given: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        if given is None:
+            return None
         whole = np.full(number, np.nan)
-        whole[own] = told.values
-        values = whole[at]
-    return replace(told, sets=sets[at], rows=None, values=values)
+        whole[own] = given
+        return whole[at]
+
+    values, spread = moved(told.values), moved(told.spread)
+    return replace(told, sets=sets[at], rows=None, values=values, spread=spread)

@@ -124,56 +124,56 @@ class Method(Protocol):
 
     Parameters
     ----------
-        problem
-            Cells that `problem.start` suppresses without being primary are free of charge at
-            first and are published again where no requirement needs them.
+    problem
+        Cells that `problem.start` suppresses without being primary are free of charge at
+        first and are published again where no requirement needs them.
 
     Returns
     -------
-        Pattern
-            All requirements hold, and every secondary can take values at least one scaled unit
-            apart. `complete` is False if the deadline or the budget fell into the final tidying up.
+    Pattern
+        All requirements hold, and every secondary can take values at least one scaled unit
+        apart. `complete` is False if the deadline or the budget fell into the final tidying up.
 
     Raises
     ------
-        ProtectionError
-            A primary cell cannot be protected, e.g. because of frozen cells; or the deadline or
-            budget ended before a safe pattern was found, and cubes gave none either.
-        InputError
-            The attacker's bounds exclude an original value.
+    ProtectionError
+        A primary cell cannot be protected, e.g. because of frozen cells; or the deadline or
+        budget ended before a safe pattern was found, and cubes gave none either.
+    InputError
+        The attacker's bounds exclude an original value.
 
     Examples
     --------
-        A total of 11 and its parts 1, 4 and 6: with the 1 at least one more has to go, and none is
-        cheaper than the 4. `optimal` proves that.
+    A total of 11 and its parts 1, 4 and 6: with the 1 at least one more has to go, and none is
+    cheaper than the 4. `optimal` proves that.
 
-        >>> import numpy as np
-        >>> from diskret.attack import Proposals, Requirements
-        >>> from diskret.hierarchy import Hierarchy
-        >>> from diskret.suppression import auto, hypercube, modular, network, optimal, sequential
-        >>> from diskret.system import System
-        >>> from diskret.tables import Dimension, Table
-        >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
-        >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
-        >>> one = np.array([1])
-        >>> problem = Problem(
-        ...     system=system,
-        ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
-        ...     cost=system.value.astype(float),
-        ...     frozen=system.value == 0,
-        ...     lower=np.zeros(4),
-        ...     upper=np.full(4, np.inf),
-        ...     integer=True,
-        ... )
-        >>> for method in (auto, sequential, modular, hypercube, network, optimal):
-        ...     pattern = method(problem)
-        ...     print(*pattern.suppressed.tolist(), pattern.method, pattern.bound)
-        False True True False optimal 4.0
-        False True True False sequential None
-        False True True False modular None
-        False True True False hypercube None
-        False True True False network None
-        False True True False optimal 4.0
+    >>> import numpy as np
+    >>> from diskret.attack import Proposals, Requirements
+    >>> from diskret.hierarchy import Hierarchy
+    >>> from diskret.suppression import auto, hypercube, modular, network, optimal, sequential
+    >>> from diskret.system import System
+    >>> from diskret.tables import Dimension, Table
+    >>> sizes = Hierarchy(("Total", "S", "M", "L"), np.array([-1, 0, 0, 0]))
+    >>> system = System.of_table(Table((Dimension("size", sizes),), np.array([11, 1, 4, 6])))
+    >>> one = np.array([1])
+    >>> problem = Problem(
+    ...     system=system,
+    ...     requirements=Requirements(cell=one, lower=one, upper=one, sliding=0 * one),
+    ...     cost=system.value.astype(float),
+    ...     frozen=system.value == 0,
+    ...     lower=np.zeros(4),
+    ...     upper=np.full(4, np.inf),
+    ...     integer=True,
+    ... )
+    >>> for method in (auto, sequential, modular, hypercube, network, optimal):
+    ...     pattern = method(problem)
+    ...     print(*pattern.suppressed.tolist(), pattern.method, pattern.bound)
+    False True True False optimal 4.0
+    False True True False sequential None
+    False True True False modular None
+    False True True False hypercube None
+    False True True False network None
+    False True True False optimal 4.0
     """
 
     def __call__(self, problem: Problem, /) -> Pattern:
