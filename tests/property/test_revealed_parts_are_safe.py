@@ -133,14 +133,15 @@ def test_no_common_part_of_categories_is_unsafe(count, first, second, third):
 
 def test_without_the_loop_parts_leak(monkeypatch):
     """What would be published then is unsafe, and suppress refuses to certify it."""
+    uncleared = import_module("diskret.protect.attack_pattern")
+    monkeypatch.setattr(uncleared, "cleared", lambda problem, pattern, *_: (problem, pattern, None))
     prove = import_module("diskret.protect.prove")
-    monkeypatch.setattr(prove, "cleared", lambda problem, pattern, *_: (problem, pattern, None))
     told = import_module("diskret.protect.revealed_sums")
     monkeypatch.setattr(told, "_asking", lambda problem, *_: (problem, None, False, ""))
     count = np.array([[20, 10], [1, 1], [30, 30], [5, 5], [5, 5]])
     tables = [made(count, "ab", False), made(count, "bcd", False)]
     with pytest.raises(ProofError, match=r"1 unsafe part .* x=b \(t0: x=ab without t1: x=a\)"):
         dk.suppress(tables, dk.rules.MinimumFrequency(3), name=["t0", "t1"])
-    monkeypatch.setattr(prove, "_judged", lambda published, parts: (None, None))
+    monkeypatch.setattr(prove, "_judged", lambda published, parts: (None, None, None))
     results = dk.suppress(tables, dk.rules.MinimumFrequency(3), name=["t0", "t1"])
     assert (frozenset("b"), frozenset(Y)) in leaks(tables, results, count)

@@ -104,13 +104,13 @@ def test_a_protector_that_ignores_sums_in_every_repair_is_refused(monkeypatch):
     """Sums that are known exactly are left out of the repairs; the attack still sees them."""
     module = import_module("diskret.protect.revealed_sums")
     monkeypatch.setattr(module, "cleared", None)
-    prove = import_module("diskret.protect.prove")
+    attack_pattern = import_module("diskret.protect.attack_pattern")
 
     def uncleared(problem, pattern, public, judge, parts):
         return problem, pattern, judge(public(pattern.suppressed))[0]
 
-    monkeypatch.setattr(prove, "cleared", uncleared)
-    monkeypatch.setattr(prove, "asking_for", lambda problem, sums: problem)
+    monkeypatch.setattr(attack_pattern, "cleared", uncleared)
+    monkeypatch.setattr(attack_pattern, "asking_for", lambda problem, sums: problem)
     monkeypatch.setattr(module, "_asking", lambda problem, *_: (problem, None, False, ""))
     with pytest.raises(ProofError, match=r"1 sums of cells can still .* c=c0 \+ c=c1"):
         dk.suppress(counts(1, 2, 8, 9), RULE, attacker=CONTRIBUTOR)

@@ -10,7 +10,7 @@ import diskret as dk
 from diskret.attack import Proposals, component, recheck
 from diskret.suppression import Pattern
 
-prove = import_module("diskret.protect.prove")
+attack_pattern = import_module("diskret.protect.attack_pattern")
 RULE = dk.rules.PPercent(10) | dk.rules.MinimumFrequency(3)
 
 
@@ -36,8 +36,8 @@ def test_wrong_proposals_do_not_save_a_bad_pattern(table, monkeypatch, work):
     wrong = Proposals(
         sparse.csr_array(sparse.vstack([each, -each], format="csr")), np.ones(2 * n, dtype=np.int64)
     )
-    monkeypatch.setattr(prove, "_LARGE", 0)
-    monkeypatch.setattr(prove, "propose", lambda problem, suppressed: wrong)
+    monkeypatch.setattr(attack_pattern, "_LARGE", 0)
+    monkeypatch.setattr(attack_pattern, "propose", lambda problem, suppressed: wrong)
     again = dk.suppress(table, RULE, method=only_primaries, attacker=dk.Attacker())
     assert plain.certificate.repaired == again.certificate.repaired > 0
     assert again.public.equals(plain.public)

@@ -230,8 +230,37 @@ def concentrated(cells: Cells, profile: Profile) -> NDArray[np.bool_]:
 
 def _level(case: _Case) -> Marked:
     """A sum of pay + 1,000,000 tells the sum of pay: a constant must not hide its contributors."""
+    if _safe_at_any_level(case.cells, case.profile):
+        return
     apart = [concentrated(one, case.profile) for one in case.cells.levels]
     yield np.any(apart, axis=0) & ~concentrated(case.cells, case.profile), {}
+
+
+def _safe_at_any_level(cells: Cells, profile: Profile) -> bool:
+    """Whether others leave enough even if the largest are as large as can be: soon said."""
+    at, values = cells.records
+    if not len(values) or cells.negative.any():
+        return False
+    low, high = float(values.min()), float(values.max())
+    number = cells.units if cells.unit is None else np.bincount(at, minlength=len(cells.names))
+    often = 1 if cells.unit is None else int(np.bincount(cells.unit).max())
+    most, share = profile.dominance or (1, 100.0)
+    top = cells.largest(max(int(most), 2))
+    far = np.full_like(top, often * (high - low))
+    for sizes, own in (
+        (cells.sizes - number * low, top),
+        (number * high - cells.sizes, far),
+    ):
+        rest = sizes - own[:2].sum(axis=0)
+        good = 100 * rest * _NEARLY > percent_of(profile) * own[0]
+        if profile.dominance is not None:
+            good &= 100 * own[: int(most)].sum(axis=0) < share * sizes * _NEARLY
+        if not good[number > 0].all():
+            return False
+    return True
+
+
+_NEARLY = 1 - 1e-6  # what last digits can change
 
 
 def percent_of(profile: Profile, squares: bool = False) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,52 +14,35 @@ from diskret.attack import (
     Attacker,
     Examination,
     JudgedParts,
-    Proposals,
     Requirements,
     UnsafeSums,
     cell_name,
-    examine,
-    show_sums,
-    targets_of,
-    unmet,
-    unmet_sums,
 )
-from diskret.attack.component import Attacked
-from diskret.attack.earlier_tables import unclaimed_cells
 from diskret.attack.examine import narrowed
 from diskret.deadline import OutOfTime
 from diskret.errors import ProofError, ProtectionError
+from diskret.protect.attack_pattern import Found, PatternAttack, Terms
 from diskret.protect.parts import PartsJudge
-from diskret.protect.revealed_sums import (
-    Judge,
-    asking_for,
-    cleared,
-    everything_around,
-    extended,
-)
-from diskret.suppression import Pattern, Problem, propose
+from diskret.protect.revealed_sums import Judge, everything_around, extended
+from diskret.suppression import Pattern, Problem
 from diskret.tables import Earlier, Publication
 from diskret.texts.numbers import Count
 
 if TYPE_CHECKING:
-    from diskret.attack import InsidersWithstood, Open, Withstood
+    from diskret.attack import InsidersWithstood, Open
     from diskret.protect.insiders import Asked, InsiderJudge
 
 # Requirements of cells that fail the attack are raised by these factors, in turn.
 _REPAIRS = (1, 2, 4)
 #: Attacks on sums of cells that contributors may know; what is hidden for some reveals others.
 _ROUNDS = 20
-#: A pattern is not tidied again if less time is left than so many attacks took.
-_AMPLE = 8
 #: Repairs against insiders by the cheapest moves alone.
 _QUICK = 3
 _EXAMPLES = 5
 #: Cells that are added up, and cells that are taken away.
 _Cells = tuple[list[int], list[int]]
-#: With more suppressed cells the attack is shown alternative tables to check.
-_LARGE = 5_000
-#: Shares of the time left for alternative tables, and for intervals once all is proven.
-_PROPOSE, _INTERVALS = 0.3, 0.7
+#: Share of the time left for intervals once all is proven.
+_INTERVALS = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,19 +99,10 @@ def prove(
     Under the problem's deadline witnesses come first; intervals get what time is left after them.
     Raises OutOfTime: the proof was not finished by then.
     """
+    required = of_tables.requirements
+    terms = Terms(required, attacker, public, earlier, judge, parts, insiders)
     try:
-        proven = _proven(
-            of_tables,
-            problem,
-            pattern,
-            attacker,
-            public,
-            finer,
-            earlier,
-            judge,
-            parts,
-            insiders,
-        )
+        proven = _Course(terms, problem, pattern, finer).run()
     except OutOfTime as error:
         raise OutOfTime(
             "time limit too short: a pattern was found, but that it protects every cell could not "
@@ -153,187 +126,129 @@ def _narrowed(proven: Proven, problem: Problem, attacker: Attacker) -> Examinati
     )
 
 
-def _proven(
-    of_tables: Problem,
-    problem: Problem,
-    pattern: Pattern,
-    attacker: Attacker,
-    public: Callable[[NDArray[np.bool_]], Publication],
-    finer: Callable[[], Problem] | None,
-    earlier: Sequence[Earlier],
-    judge: Judge | None,
-    parts: PartsJudge | None,
-    insiders: InsiderJudge | None,
-) -> Proven:
-    deadline = problem.deadline
-    progress = deadline.watched(problem.progress)
-    missed = open_sums = np.empty(0, dtype=bool)
-    withstood: InsidersWithstood | None = None
-    found: Withstood | None = None
-    asked: Asked | None = None
-    told: Sequence[Open] = ()
-    attacked: dict[bytes, Attacked] = {}
-    tries = 0
-    failing: list[_Cells] = []
-    unsafe: UnsafeSums | None = None
-    unrepaired: ProtectionError | None = None
-    published = public(pattern.suppressed)
-    original = problem.system.value[: published.starts[-1]]
-    because = np.zeros(len(original), dtype=bool)
-    required = of_tables.requirements
-    lost = np.zeros(0, dtype=np.int64)
-    failed = 0
-    growing = judge is not None or parts is not None
-    tidied = False
-    for repaired in range(_ROUNDS if growing else 2 + len(_REPAIRS)):
-        if repaired:
-            deadline.check()
-        if growing:
-            problem, pattern, unsafe = cleared(problem, pattern, public, judge, parts)
-        published = public(pattern.suppressed)
-        unclaimed = np.union1d(unclaimed_cells(published, earlier, required), lost)
-        targets = targets_of(published, original, required, unclaimed)
-        large = bool(np.count_nonzero(pattern.suppressed) > _LARGE)
-        attack = partial(
-            examine,
-            published,
-            attacker,
-            original=original,
-            proposals=_proposals(problem, pattern, large),
-            progress=problem.progress,
-            earlier=attacked,
-            deadline=deadline,
+class _Course:
+    """A pattern that is attacked and extended in turn."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        problem: Problem,
+        pattern: Pattern,
+        finer: Callable[[], Problem] | None,
+    ):
+        self.terms, self.problem, self.pattern, self.finer = terms, problem, pattern, finer
+        self.attack = PatternAttack(terms)
+        self.growing = terms.judge is not None or terms.parts is not None
+        # cells hidden so that contributors can tell nothing, and how often that was tried
+        self.because = np.zeros(0, dtype=np.int64)
+        self.tries = 0
+        # which of the repairs comes next, and why there is none any more
+        self.failed = 0
+        self.unrepaired: ProtectionError | None = None
+        self.tidied = False
+
+    def run(self) -> Proven:
+        """Attack and extend until nothing is open."""
+        most = _ROUNDS if self.growing else 2 + len(_REPAIRS)
+        repaired, found = 0, self._attacked()
+        while found.open:
+            if repaired + 1 == most or not self._extended(found):
+                raise _refusal(found) from self.unrepaired
+            repaired += 1
+            self.problem.deadline.check()
+            found = self._attacked()
+        parts, rests, crossed = _judged(found.published, self.terms.parts)
+        withstood = found.withstood
+        if withstood is not None:
+            hidden = self.because[found.published.suppressed[self.because]]
+            withstood = replace(withstood, hidden=hidden)
+        return Proven(
+            found.published,
+            found.examined,
+            found.unclaimed,
+            found.unsafe,
+            repaired,
+            parts,
+            withstood,
+            rests,
+            crossed,
         )
-        # contributors are asked about several patterns: of the last one alone intervals are told
-        waiting = insiders is not None and not deadline.limited
-        examination = attack(targets, quick=deadline.limited or waiting)
-        if waiting and unmet(examination, targets).any():
-            waiting, examination = False, attack(targets)
-        missed, open_sums = unmet(examination, targets), open_sums[:0]
-        late = _secondaries_before(published, required, examination.cell[missed])
-        if len(late):
-            lost = np.union1d(lost, _beyond_help(problem, attacker, public, late))
-            unclaimed = np.union1d(unclaimed, lost)
-            targets = targets_of(published, original, required, unclaimed)
-            missed = unmet(examination, targets)
-        if unsafe is not None and not missed.any():
-            if insiders is not None:  # what shows sums to outsiders serves contributors, too
-                left = deadline.seconds()
-                while True:
-                    whole = published, examination, required, unsafe, original
-                    examination, found, asked = insiders.attack(
-                        *whole, progress, found, deadline, outsider_first=True
-                    )
-                    known = published, required, unsafe, original, progress, deadline
-                    if not insiders.already(found.open, asked, *known):
-                        break
-                if deadline.limited:  # what shows a pattern shows all that it grows to, too
-                    tidied |= deadline.seconds() < _AMPLE * (left - deadline.seconds())
-                sides = replace(unsafe, sliding=np.zeros_like(unsafe.sliding))
-                open_sums = unmet_sums(examination, sides, original)
-            if not open_sums.any():
-                examination = show_sums(
-                    published, examination, attacker, unsafe, original, problem.progress, deadline
-                )
-                open_sums = unmet_sums(examination, unsafe, original)
-            if open_sums.any():
-                problem = asking_for(problem, unsafe.only(open_sums))
-        if open_sums.any() and not (missed.any() or tidied):
-            # with all sums asked for, what was hidden for some may be needed no more
-            tidied = True
-            pattern = extended(problem, pattern, keep=False)
-            continue
-        if insiders and found and asked and not (missed.any() or open_sums.any()):
-            told = found.open
-            withstood = insiders.withstood(found, asked)
-            if told:
-                tries += 1
-                before, failing = pattern.suppressed, _told_cells(told, asked)
-                pattern = _against_contributors(
-                    problem, pattern, told, asked, insiders, published, quickly=tries <= _QUICK
-                )
-                because |= pattern.suppressed[: len(original)] & ~before[: len(original)]
-                continue
-        if not missed.any() and not open_sums.any():
-            if waiting:
-                last = attack()  # all that is claimed is shown already
-                examination = examination.with_tables(last.witnesses).narrowed(last)
-            judged = _judged(published, parts)
-            if withstood is not None:
-                hidden = np.flatnonzero(because & published.suppressed)
-                withstood = replace(withstood, hidden=hidden)
-            return Proven(
-                published,
-                examination,
-                unclaimed,
-                unsafe,
-                repaired,
-                judged[0],
-                withstood,
-                *judged[1:],
+
+    def _attacked(self) -> Found:
+        found = self.attack(self.problem, self.pattern)
+        self.problem, self.pattern = found.problem, found.pattern
+        self.tidied |= found.hurried
+        return found
+
+    def _extended(self, found: Found) -> bool:
+        """Hide more where the attack got through; whether more was to be hidden."""
+        before, insiders = self.pattern.suppressed, self.terms.insiders
+        if insiders and found.asked and found.told:
+            self.tries += 1
+            self.pattern = _against_contributors(
+                self.problem, self.pattern, found, found.asked, insiders, self.tries <= _QUICK
             )
-        if failed == len(_REPAIRS):
-            cells = _open_cells(published, missed, unsafe, open_sums)
-            more = everything_around(problem, pattern, cells)
-            if np.array_equal(more.suppressed, pattern.suppressed):
-                break
-            pattern = more
-            continue
-        factor = _REPAIRS[failed]
-        if not missed.any():
-            pattern = extended(problem, pattern, keep=True)
-            continue
-        tidied = True  # what had to be hidden for a repair stays
-        if finer is not None:
+            n = len(found.published.suppressed)
+            more = np.flatnonzero(self.pattern.suppressed[:n] & ~before[:n])
+            self.because = np.union1d(self.because, more)
+        elif found.missed.any() and self.failed < len(_REPAIRS):
+            self._repair(found)
+        elif not (found.missed.any() or self.tidied):
+            # with all sums asked for, what was hidden for some may be needed no more
+            self.tidied = True
+            self.pattern = extended(self.problem, self.pattern, keep=False)
+        elif self.failed < len(_REPAIRS):
+            self.pattern = extended(self.problem, self.pattern, keep=True)
+        else:
+            self.pattern = everything_around(self.problem, self.pattern, _open_cells(found))
+            return not np.array_equal(self.pattern.suppressed, before)
+        return True
+
+    def _repair(self, found: Found) -> None:
+        """Ask for more where cells are missed."""
+        self.tidied = True  # what had to be hidden for a repair stays
+        if self.finer is not None:
             # what is asked of sums is found out again
-            problem, finer = finer(), None
-            shown = pattern.suppressed[: len(original)]
-            pattern = replace(pattern, suppressed=shown, proposals=None)
-        stronger = _stronger(problem.requirements, examination.cell[missed], factor)
-        failed += 1
+            self.problem, self.finer = self.finer(), None
+            shown = self.pattern.suppressed[: len(found.published.suppressed)]
+            self.pattern = replace(self.pattern, suppressed=shown, proposals=None)
+        factor = _REPAIRS[self.failed]
+        failing = found.examination.cell[found.missed]
+        stronger = _stronger(self.problem.requirements, failing, factor)
+        self.failed += 1
         try:
-            harder = replace(problem, requirements=stronger)
-            pattern = extended(harder, pattern, keep=growing)
+            harder = replace(self.problem, requirements=stronger)
+            self.pattern = extended(harder, self.pattern, keep=self.growing)
         except ProtectionError as error:
             if factor == 1:  # even what the rule asks for is impossible
                 raise
-            unrepaired, failed = error, len(_REPAIRS)
-    by = " by contributors" if told else ""
-    raise _refusal(published, missed, unsafe, open_sums, failing, by) from unrepaired
+            self.unrepaired, self.failed = error, len(_REPAIRS)
 
 
-def _open_cells(
-    published: Publication,
-    missed: NDArray[np.bool_],
-    unsafe: UnsafeSums | None,
-    open_sums: NDArray[np.bool_],
-) -> NDArray[np.int64]:
+def _open_cells(found: Found) -> NDArray[np.int64]:
     """Cells that fail the attack, and those of sums that do."""
-    cells = np.flatnonzero(published.suppressed)[missed]
-    if unsafe is None or not open_sums.any():
+    cells = found.examination.cell[found.missed]
+    if found.unsafe is None or not found.open_sums.any():
         return cells
-    return np.union1d(cells, unsafe.only(open_sums).member.indices)
+    return np.union1d(cells, found.unsafe.only(found.open_sums).member.indices)
 
 
-def _refusal(
-    published: Publication,
-    missed: NDArray[np.bool_],
-    unsafe: UnsafeSums | None,
-    open_sums: NDArray[np.bool_],
-    failing: list[_Cells],
-    by: str,
-) -> ProofError:
-    """What is said after all repairs; `failing`: what contributors could tell last."""
-    if missed.any():
-        hidden = np.flatnonzero(published.suppressed)
-        failing = [([cell], []) for cell in hidden[missed].tolist()]
-    elif unsafe is not None and open_sums.any():
-        rows = np.split(unsafe.member.indices, unsafe.member.indptr[1:-1])
-        failing = [(rows[i].tolist(), []) for i in np.flatnonzero(open_sums).tolist()]
-    what = "cells" if missed.any() else "sums of cells" if open_sums.any() else "cells or sums"
+def _refusal(found: Found) -> ProofError:
+    """What is said after all repairs."""
+    failing: list[_Cells] = []
+    what, by = "cells or sums", " by contributors"
+    if found.missed.any():
+        what, by = "cells", ""
+        failing = [([cell], []) for cell in found.examination.cell[found.missed].tolist()]
+    elif found.unsafe is not None and found.open_sums.any():
+        what, by = "sums of cells", ""
+        rows = np.split(found.unsafe.member.indices, found.unsafe.member.indptr[1:-1])
+        failing = [(rows[i].tolist(), []) for i in np.flatnonzero(found.open_sums).tolist()]
+    elif found.asked is not None:
+        failing = _told_cells(found.told, found.asked)
     return ProofError(
         f"{len(failing):,} {what} can still be narrowed down too far{by} after all repairs: "
-        f"{_named(published, failing)}. Nothing was published; combine categories or choose "
+        f"{_named(found.published, failing)}. Nothing was published; combine categories or choose "
         "another method"
     )
 
@@ -347,15 +262,15 @@ def _told_cells(told: Sequence[Open], asked: Asked) -> list[_Cells]:
 def _against_contributors(
     problem: Problem,
     pattern: Pattern,
-    told: Sequence[Open],
+    found: Found,
     asked: Asked,
     insiders: InsiderJudge,
-    published: Publication,
     quickly: bool,
 ) -> Pattern:
-    """Hide more, so that contributors can no longer tell these; `quickly`: by cheap moves alone."""
+    """Hide more where contributors can tell too much; `quickly`: by cheap moves alone."""
     from diskret.protect.insider_repair import repaired_against
 
+    told, published = found.told, found.published
     repaired = repaired_against(problem, pattern, told, asked, insiders, published, quickly=quickly)
     if quickly or not np.array_equal(pattern.suppressed, repaired.suppressed):
         return repaired
@@ -372,14 +287,6 @@ def _against_contributors(
             "without one of the tables, or assume less knowledge of the attacker"
         )
     return more
-
-
-def _proposals(problem: Problem, pattern: Pattern, large: bool) -> Proposals | None:
-    """Alternative tables for the attack to check: those of the method, if it told some."""
-    if pattern.proposals is not None:
-        return pattern.proposals
-    within = replace(problem, deadline=problem.deadline.share(_PROPOSE))
-    return propose(within, pattern.suppressed) if large or problem.deadline.limited else None
 
 
 def _named(published: Publication, failing: Sequence[_Cells]) -> str:
@@ -426,42 +333,6 @@ def _judged(
             stacklevel=2,
         )
     return found.judged, found.rests, found.crossed
-
-
-def _secondaries_before(
-    published: Publication, requirements: Requirements, failing: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Those of some cells that are secondaries of earlier tables."""
-    before = failing[failing >= published.starts[len(published.own)]]
-    return before[~np.isin(before, requirements.cell)]
-
-
-def _beyond_help(
-    problem: Problem,
-    attacker: Attacker,
-    public: Callable[[NDArray[np.bool_]], Publication],
-    cells: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Those of some cells that are known exactly even if all is hidden that may be."""
-    published = public(~problem.frozen)
-    original = problem.system.value[: published.starts[-1]]
-    nothing = cells[:0]
-    others = np.setdiff1d(np.flatnonzero(published.suppressed), cells)
-    targets = targets_of(
-        published, original, Requirements(nothing, nothing, nothing, nothing), others
-    )
-    found = examine(
-        published,
-        attacker,
-        targets,
-        original=original,
-        progress=problem.progress,
-        deadline=problem.deadline,
-    )
-    known = found.cell[unmet(found, targets)]
-    if len(known):
-        problem.deadline.check()  # else what was not shown in time would be given up
-    return known
 
 
 def _stronger(requirements: Requirements, failing: NDArray[np.int64], factor: int) -> Requirements:

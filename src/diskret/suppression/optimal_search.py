@@ -43,8 +43,8 @@ KEPT = 0.4
 _LAST = 0.25
 #: Share of the time left for each whole choice.
 _SLICE = 0.3
-#: Shares of the time in which the first pattern is tidied, and any later one.
-_TIDY, _TIDIED = 0.05, 0.15
+#: Share of the time in which a first pattern is tidied.
+_TIDY = 0.05
 #: Groups in a block; how many times as many there must be; blocks for each whole choice.
 _BLOCK, _SMALL_PART, _BLOCKS = 250, 10, 60
 #: Share of the cost up to which a gap is small.
@@ -386,7 +386,7 @@ class Closing:
         changes: list[Change] = []
         if not self._large(hidden):
             changes = show(self.cells, hidden, reach, one_by_one=False, seconds=self.seconds)
-        until = time.monotonic() + (_TIDIED * self.seconds() if tidy else -inf)
+        until = None if tidy else -inf
         try:
             return safe(
                 problem, self.cells, hidden, self.certified, changes, price, self.blocks, until
