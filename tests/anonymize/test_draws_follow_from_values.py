@@ -79,6 +79,7 @@ def test_another_sample_is_drawn_of_another_edition() -> None:
     assert len(drawn[0] & drawn[1]) < 60  # of 90; about 27 are in both by chance
 
 
+@pytest.mark.long
 def test_two_safe_files_do_not_differ_by_the_person_who_came() -> None:
     """With shared draws they differed in her record, and in nothing else."""
     draw = np.random.default_rng(3)

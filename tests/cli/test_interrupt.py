@@ -136,6 +136,7 @@ run()
 """
 
 
+@pytest.mark.long
 def test_a_workbench_does_not_wait_for_what_it_computes(tmp_path: Path):
     """Nobody wants the table any more; 600 s are longer than the test waits."""
     command = [sys.executable, "-c", COMPUTES, "workbench", str(tmp_path), "--no-browser"]

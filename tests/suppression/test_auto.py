@@ -73,7 +73,14 @@ def test_the_pattern_does_not_depend_on_the_number_of_cores(monkeypatch):
     assert np.array_equal(*found)
 
 
-def test_larger_tables_are_left_to_modular(monkeypatch):
+def test_larger_tables_are_left_to_sequential(monkeypatch):
+    monkeypatch.setattr(sys.modules["diskret.suppression.optimal"], "_SEARCHED", 10)
+    table, rule = skewed(4, (3, 3, 4)), dk.rules.PPercent(10)
+    for limit, method in ((None, "sequential"), (100, "optimal")):
+        assert dk.suppress(table, rule, budget=limit).settings["method"] == method
+
+
+def test_large_tables_are_left_to_modular(monkeypatch):
     monkeypatch.setattr(sys.modules["diskret.suppression.optimal"], "_LARGEST", 10)
     table, rule = skewed(4, (3, 3, 4)), dk.rules.PPercent(10)
     for limit, method in ((None, "modular"), (100, "optimal")):

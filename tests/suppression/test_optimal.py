@@ -111,6 +111,7 @@ def test_what_serves_large_tables_is_right_in_small_ones_too(problem: Problem, l
         assert cost_of(problem, pattern.suppressed) == pattern.bound == cheapest(problem)
 
 
+@pytest.mark.long
 def test_blocks_improve_a_pattern(
     reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

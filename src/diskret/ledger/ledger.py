@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
@@ -17,13 +17,11 @@ import diskret.unrepeatable as unrepeatable
 from diskret.attack import Attacker, Requirements
 from diskret.errors import InputError, MeasureError
 from diskret.keys import SecretKeys
+from diskret.ledger.beside_all import Again, check_beside_all
 from diskret.ledger.check import WORK, CheckReport, check, to_publish
 from diskret.ledger.entries import (
     as_earlier,
-    changed_alike,
-    earlier_of_results,
     earlier_tied_to,
-    noisy_before,
     published_by,
     recorded,
     said_otherwise,
@@ -31,20 +29,14 @@ from diskret.ledger.entries import (
 from diskret.ledger.narrowed_cells import BrokenCell
 from diskret.ledger.refusals import (
     attack_again,
-    check_changed,
-    check_noise_stays_unknown,
-    check_same_values,
-    check_zeros_before,
 )
 from diskret.ledger.who import who_of
 from diskret.progress import Progress, silent
-from diskret.protect.linked import check_measures, check_valued, warn_of_corrections
-from diskret.protect.result import Result
+from diskret.protect.linked import check_valued
 from diskret.protect.write import (
     DEFAULT_FORMATS,
     WritingSeveral,
     checked,
-    hiding,
     intervals_of,
     write,
 )
@@ -65,9 +57,6 @@ from diskret.tables import (
 from diskret.tables.one_measure import remembered
 from diskret.tables.ties import refuse_two_spellings
 from diskret.texts.numbers import Count
-
-#: Attacks results that were protected together beside all earlier tables tied to them.
-Again = Callable[[Sequence[Result], Sequence[Earlier]], None]
 
 
 class Ledger:
@@ -332,8 +321,6 @@ class Ledger:
         keys = self._store.keys
         results = list(results) if isinstance(results, Iterable) else [results]
         checked(results, formats, options.get("language", "en"))
-        suppressed = hiding(results)
-        changed = [result for result in results if result.proof is None]
         if intervals:
             results = intervals_of(results, keys, options.get("progress", silent))
         name = Path(folder).resolve().name if name is None else name
@@ -341,31 +328,16 @@ class Ledger:
         with store.change(self._store) as connection:
             entries = store.entries(connection, self._store)
             _check_free(entries, name)
-            before = [note for entry in entries for note in entry.tables]
-            shown = [result.published for result in results]
-            refuse_two_spellings(shown, before)
-            otherwise = said_otherwise(entries, shown, revises or ())
-            others = store.load(connection, self._store, otherwise)
-            check_measures(results, others)
-            if revises is None:
-                warn_of_corrections(results, others)
-            position = store.position(connection, self._store)
-            wanted, shared = earlier_of_results(entries, results)
-            moved = any(result.position != position for result in suppressed)
-            attacked = bool(suppressed) and (moved or shared or intervals)
-            if wanted and (attacked or changed):
-                before = store.load(connection, self._store, wanted)
-                if attacked:
-                    again(suppressed, before)
-                check_changed(changed, before, options.get("progress", silent))
-                plain = [one for one in before if not one.perturbed]
-                check_noise_stays_unknown(changed, plain)
-            noisy = store.load(connection, self._store, noisy_before(entries, suppressed))
-            check_noise_stays_unknown(suppressed, noisy)
-            alike = store.load(connection, self._store, changed_alike(entries, changed))
-            check_same_values(changed, alike)
-            noisy = store.load(connection, self._store, noisy_before(entries, changed))
-            check_zeros_before(changed, noisy)
+            check_beside_all(
+                results,
+                entries,
+                lambda wanted: store.load(connection, self._store, wanted),
+                since=store.position(connection, self._store),
+                revises=revises,
+                again=again,
+                always=intervals,
+                progress=options.get("progress", silent),
+            )
 
             def described() -> tuple[Entry, list[Row]]:
                 entry = Entry(0, "publish", name, who, unrepeatable.now(), software=software())

@@ -190,7 +190,7 @@ def warn_of_corrections(results: Sequence[Protected], earlier: Sequence[Earlier]
                     "corrected: what the one hides may be known from the other. If so, deliver a "
                     "revision, which is attacked together with it ([edition] in a job); if not, "
                     "say so by revision = false there, or revises=()",
-                    stacklevel=3,
+                    stacklevel=4,
                 )
 
 

@@ -78,9 +78,10 @@ def _searched(
     )
 
 
-#: Up to so many cells a cheaper pattern than that of `sequential` is looked for, with this share of
-#: the work that the first one took.
-_LARGEST, _SHARE = 3_000, 0.75
+#: Up to so many cells the pattern costs no more than that of `sequential`.
+_LARGEST = 3_000
+#: Up to so many a cheaper one is looked for, with this share of the work that the first one took.
+_SEARCHED, _SHARE = 2_000, 0.75
 #: Or with so much: a fifth of a second; more for tables that are tied, whose proof takes longer.
 _LEAST, _LEAST_TIED = 4 * 10**7, 5 * 10**8
 #: To make a pattern takes as much as the first one took, but this share of the work at most.
@@ -97,9 +98,9 @@ def auto(problem: Problem) -> Pattern:
     ----------
     problem
         With a deadline or a budget it is solved by [`optimal`][diskret.suppression.optimal];
-        without, up to 3,000 cells by `optimal` with less work than `sequential` took (counted, so
-        that the pattern is the same on every computer), and larger ones by
-        [`modular`][diskret.suppression.modular].
+        without, up to 2,000 cells by `optimal` with less work than `sequential` took (counted, so
+        that the pattern is the same on every computer), up to 3,000 by `sequential`, and larger
+        ones by [`modular`][diskret.suppression.modular].
 
     Returns
     -------
@@ -116,6 +117,8 @@ def auto(problem: Problem) -> Pattern:
         first = in_sequence(replace(problem, work=Work()), known)
     if problem.limited:
         return _searched(problem, known, first)
+    if len(problem.cost) > _SEARCHED:
+        return first
     most = max(_SHARE * taken.done, _LEAST_TIED if problem.tied else _LEAST)
     with counted(most) as effort:
         own = Work(effort=effort)
