@@ -11,7 +11,7 @@ import pytest
 from sealing import reseal
 
 import diskret as dk
-from diskret.attack import component, targets_of, unmet
+from diskret.attack import component, examine, targets_of, unmet
 from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ProtectionError, VerificationError
 from diskret.protect import prove
@@ -220,6 +220,27 @@ def test_intervals_that_were_not_finished_are_what_single_equations_say(
     assert np.array_equal(calm.cell, examination.cell) and calm.outer == 0
     assert (examination.lower <= calm.lower + 1e-6).all()
     assert (examination.upper >= calm.upper - 1e-6).all()
+
+
+def test_windows_of_a_large_part_keep_the_deadline(clock: Clock, monkeypatch: pytest.MonkeyPatch):
+    """Intervals are there in time, tables that show them are not: single equations stand."""
+    table = counts()
+    result = dk.suppress(table, RULE, attacker=dk.Attacker())
+    claims = targets_of(result.published, table.measure.sum, result.proof.requirements)
+    monkeypatch.setattr(component, "EXACT_WORK", 0.0)
+    show, ends = component.show, list[Deadline]()
+
+    def late(*given):
+        ends.append(given[-1])
+        clock.now = 2.0
+        return show(*given)
+
+    monkeypatch.setattr(component, "show", late)
+    deadline = Deadline(1.0)
+    found = examine(
+        result.published, dk.Attacker(), claims, original=table.measure.sum, deadline=deadline
+    )
+    assert found.quick and set(ends) == {deadline}
 
 
 def certificate(folder, side="public"):
