@@ -43,6 +43,22 @@ _STATUS = {
 
 #: What a programme costs beside its pivots: as many of them, and this for each, whatever its size.
 _SET_UP, _ASKING = 50, 200_000
+#: Pivots for one answer in fractions, which take about five seconds: so many in a small programme,
+#: half as many in one of so many columns. They cost little more in large programmes than in small.
+_PIVOTS, _WIDE = 200_000, 50_000
+#: The same for an answer in whole numbers: turns of the search times columns; and turns at least,
+#: as fewer only prepare it.
+_TURNS, _FEWEST_TURNS = 500_000, 20
+
+
+def pivots_for(columns: int) -> int:
+    """Pivots that take about five seconds in a programme of so many columns."""
+    return int(_PIVOTS / (1 + columns / _WIDE))
+
+
+def turns_for(columns: int) -> int:
+    """Turns of a search in whole numbers that take about five seconds."""
+    return max(int(_TURNS / max(columns, 1)), _FEWEST_TURNS)
 
 
 class Solver:

@@ -76,16 +76,18 @@ def test_columns_that_give_back_what_others_were_do_not_leave():
     job = draw.choice(list("abc"), 300)
     frame = pd.DataFrame({"sex": [*"mf"] * 150, "job": job, "wage": wage, "rent": rent})
     frame["tax"], frame["total"] = (wage * 0.25).round(2), wage + rent
-    frame["title"] = "of " + frame.job
-    numbers = ["wage", "rent", "tax", "total"]
+    frame["title"], frame["loan"] = "of " + frame.job, [1.0, *[None] * 299]
+    numbers = ["wage", "rent", "tax", "total", "loan"]
     md = dk.Microdata(frame, keys=["sex"], numeric=numbers, sensitive=["job", "title"])
     noisy, random = md.add_noise(["wage"], seed=1), md.pram(["job"], seed=1)
     for made, columns, by in (
         (noisy, ["wage", "tax"], "'tax' would"),
-        (noisy, ["wage", "rent", "total"], "'rent', 'total' would"),
+        (noisy, ["wage", "tax", "loan"], "'tax' would"),
+        (noisy, ["wage", "rent", "total", "loan"], "'rent', 'total' would"),
         (md.microaggregate(["wage"]), ["wage", "tax"], "'tax' would"),
         (md.rank_swap(["wage"], seed=1), ["wage", "tax"], "'tax' would"),
         (random, ["job", "title"], "'title' would tell what 'job' was before pram"),
+        (random.recode("title", groups={"of b": "B"}), ["job", "title"], "'title' would"),
     ):
         with pytest.raises(dk.DiskretError, match=by):
             released(made, columns=["sex", *columns])

@@ -14,6 +14,7 @@ from diskret.attack import examine, solver
 from diskret.attack.linear_programme import LinearProgramme
 from diskret.attack.shortest import Shortest
 from diskret.attack.solver import OutOfWork
+from diskret.attack.surroundings import outer_bounds
 
 SUM = sparse.csr_array(np.array([[1, 1, -1]]))
 
@@ -53,6 +54,16 @@ def test_intervals_do_not_depend_on_it(monkeypatch: pytest.MonkeyPatch):
     found = examine(table)
     assert not found.quick
     assert np.array_equal(found.lower, calm.lower) and np.array_equal(found.upper, calm.upper)
+
+
+def test_outer_bounds_are_wider_without_work(monkeypatch: pytest.MonkeyPatch):
+    asked, zero = np.ones(3, dtype=bool), np.zeros(3, dtype=np.int64)
+    system = SUM, np.array([5]), zero, np.array([9, 9, 2])
+    [(_, low, high)] = outer_bounds(*system, asked)
+    monkeypatch.setattr(solver, "_PIVOTS", 0)
+    [(_, wide_low, wide_high)] = outer_bounds(*system, asked)
+    assert high.tolist() == [7, 7, 2]
+    assert (wide_high >= high).all() and (wide_high > high).any() and (wide_low <= low).all()
 
 
 def test_what_leaves_is_proven_and_reasons_are_not_examined(no_work: None):

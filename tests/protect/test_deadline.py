@@ -11,13 +11,14 @@ import pytest
 from sealing import reseal
 
 import diskret as dk
-from diskret.attack import component, targets_of, unmet
+from diskret.attack import component, examine, targets_of, unmet
 from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ProtectionError, VerificationError
 from diskret.protect import prove
 from diskret.protect.insiders import InsiderJudge
 from diskret.publish.verify.folder import verify
 from diskret.suppression import Pattern, sequential
+from diskret.texts.messages import translated
 
 RULE = dk.rules.MinimumFrequency(4)
 BUSINESS = dk.rules.PPercent(10) | dk.rules.MinimumFrequency(3)
@@ -91,8 +92,10 @@ def test_a_proof_cut_short_never_certifies(clock: Clock, told: str):
 
     table = counts()
     assert proven(dk.suppress(table, RULE, method=sequential))
-    with pytest.raises(ProtectionError, match="could not be proven in time"):
+    said = r"could not be proven in time \(of 1 s the pattern took 1000000.0, the proof 0.0\)"
+    with pytest.raises(ProtectionError, match=said) as refused:
         dk.suppress(table, RULE, method=late, time_limit=1)
+    assert "(von 1 s nahm das Muster" in translated(str(refused.value), "de")
 
 
 def test_an_unsafe_pattern_is_repaired_or_refused_when_time_is_up(clock: Clock):
@@ -220,6 +223,27 @@ def test_intervals_that_were_not_finished_are_what_single_equations_say(
     assert np.array_equal(calm.cell, examination.cell) and calm.outer == 0
     assert (examination.lower <= calm.lower + 1e-6).all()
     assert (examination.upper >= calm.upper - 1e-6).all()
+
+
+def test_windows_of_a_large_part_keep_the_deadline(clock: Clock, monkeypatch: pytest.MonkeyPatch):
+    """Intervals are there in time, tables that show them are not: single equations stand."""
+    table = counts()
+    result = dk.suppress(table, RULE, attacker=dk.Attacker())
+    claims = targets_of(result.published, table.measure.sum, result.proof.requirements)
+    monkeypatch.setattr(component, "EXACT_WORK", 0.0)
+    show, ends = component.show, list[Deadline]()
+
+    def late(*given):
+        ends.append(given[-1])
+        clock.now = 2.0
+        return show(*given)
+
+    monkeypatch.setattr(component, "show", late)
+    deadline = Deadline(1.0)
+    found = examine(
+        result.published, dk.Attacker(), claims, original=table.measure.sum, deadline=deadline
+    )
+    assert found.quick and set(ends) == {deadline}
 
 
 def certificate(folder, side="public"):

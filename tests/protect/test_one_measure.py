@@ -208,6 +208,12 @@ def test_values_that_are_mostly_those_of_another_period_are_told(tmp_path):
     assert first.published.suppressed.tolist() != other.published.suppressed.tolist()
     with pytest.warns(UserWarning, match="3 of 4 values of 'turnover' are those of release '1'"):
         ledger.publish(other, tmp_path / "2", ["csv"])
+    hidden = first.published.suppressed | other.published.suppressed
+    table = dk.tabulate(records([2 + TURNOVER[0], *TURNOVER[1:]]), vintage="third", **options)
+    third = dk.suppress(table, RULE, name="c", cost=lambda _: np.where(hidden, 9, 1))
+    with pytest.warns(UserWarning, match="of another vintage") as said:
+        ledger.publish(third, tmp_path / "3", ["csv"])
+    assert len(said) == 1  # of two releases that have as much in common
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         alike = dk.suppress(later, RULE, name="b", previous=first)

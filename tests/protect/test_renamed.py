@@ -6,10 +6,12 @@ import pytest
 
 import diskret as dk
 from diskret.errors import InputError
+from diskret.tables.one_measure import Valued
+from diskret.tables.renamed import refuse_renamed_categories
 
 KEYS = dk.SecretKeys(bytes(range(32)))
 RULE = dk.rules.MinimumFrequency(3)
-FIRMS = {"N": 40, "S": 2, "W": 12, "E": 13, "O": 30}
+FIRMS = {"N": 400, "S": 2, "W": 12, "E": 13, "O": 30}
 WORDS = {"N": "North", "S": "South", "W": "West", "E": "East", "O": "Others"}
 REFUSED = "the 5 finest categories of '{}' have the values of those of 'region' in another table"
 UNCHECKED = "diskret.protect.linked.refuse_renamed_categories"
@@ -64,11 +66,25 @@ def test_the_same_categories_may_be_hidden_under_two_names(tmp_path):
 
 def test_other_values_and_few_of_them_are_no_other_name():
     costs = ["value", others_cost_less]
-    for firms in (FIRMS | {"N": 41, "O": 29}, {"a": 1, "b": 5, "c": 6, "d": 7, "e": 6}):
+    for firms in (FIRMS | {"N": 401, "O": 29}, {"a": 1, "b": 5, "c": 6, "d": 7, "e": 6}):
         alike = firms if "a" in firms else FIRMS
         both = [table("region", {}, alike), table("age", {}, firms)]
         one, other = dk.suppress(both, RULE, name=["a", "b"], cost=costs)
         assert one.published.suppressed.tolist() != other.published.suppressed.tolist()
+
+
+def test_a_few_values_stand_among_many_others_by_chance():
+    many = {f"r{i}": 3 * i % 41 for i in range(1, 21)}
+    few = {f"f{i}": 0 for i in range(1, 21)} | {"f1": 6, "f2": 12, "f3": 30, "f4": 39}
+    assert {*few.values()} - {0} <= {*many.values()}
+    sparse, full = (
+        Valued(made, made.measure.sum, made.measure.sum >= 0, hidden=made.measure.sum == 6)
+        for made in (table("branch", {}, few), table("region", {}, many))
+    )
+    refuse_renamed_categories([sparse, full])
+    other = table("land", {}, {f"l{code}": firms for code, firms in many.items()})
+    with pytest.raises(InputError, match="the 20 finest categories"):
+        refuse_renamed_categories([full], [full._replace(table=other, hidden=None)])
 
 
 def test_of_records_that_can_be_asked_nothing_is_guessed(tmp_path):

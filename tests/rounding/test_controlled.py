@@ -14,7 +14,7 @@ from rounding_oracle import least_distance
 
 import diskret as dk
 from diskret.errors import ProtectionError
-from diskret.rounding import controlled
+from diskret.rounding import controlled, multiples
 from diskret.rounding.multiples import Found
 from diskret.system import System
 
@@ -92,6 +92,21 @@ def test_more_steps_are_not_tried_when_time_is_over(monkeypatch):
     with pytest.raises(ProtectionError, match="any number of steps .* was not found in time"):
         controlled(System.of_table(needs_a_step()), 2, time_limit=0)
     assert len(asked) == 1
+
+
+def test_the_best_so_far_stands_where_a_search_has_no_work_left(monkeypatch):
+    counts = np.random.default_rng(1).poisson(3, (4, 4, 4))
+    trees = {name: dk.Hierarchy.flat([f"{name}{i}" for i in range(4)]) for name in "abc"}
+    codes = list(product(*([t.codes[i] for i in t.leaves] for t in trees.values())))
+    table = counted(trees, codes, counts.ravel().tolist())
+    system = System.of_table(table)
+    calm = controlled(system, 5)
+    for limit in ("_TURNS", "_FEWEST_TURNS"):
+        monkeypatch.setattr(multiples, limit, 0)
+    found = controlled(system, 5)
+    assert additive(table, found.value.reshape(table.shape))
+    assert found.steps > calm.steps or found.distance > calm.distance
+    assert found.steps > calm.steps or found.least <= calm.distance
 
 
 @given(count_tables(), st.sampled_from([3, 5]))

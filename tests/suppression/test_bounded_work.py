@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 from suppression_problems import cost_of, flat, is_safe, problem_of, with_totals
 
+from diskret import solver as programmes
 from diskret.errors import ProtectionError
 from diskret.solver import Solver, Status
 from diskret.suppression import (
@@ -21,7 +22,6 @@ from diskret.suppression import (
     blocks,
     greedy,
     hypercube,
-    linear,
     modular,
     network,
     optimal,
@@ -29,6 +29,7 @@ from diskret.suppression import (
 )
 from diskret.suppression.changes import Part, checked
 from diskret.suppression.linear import Program
+from diskret.suppression.zero_one_program import Cut, Master
 
 METHODS: list[Method] = [sequential, modular, hypercube, optimal]
 
@@ -79,7 +80,7 @@ def test_an_answer_says_whether_it_was_cut_short(monkeypatch: pytest.MonkeyPatch
     everything = np.arange(3)
     program.price(everything, np.array([0.0, 1.0, 2.0]))
     program.bound(everything, np.array([1.0, 0, 0]), np.array([1.0, 9, 9]))
-    monkeypatch.setattr(linear, "_PIVOTS", 0)
+    monkeypatch.setattr(programmes, "_PIVOTS", 0)
     assert (program.solve(cold=True), program.cut_short) == (None, True)
     program.endless = True
     assert program.solve(cold=True) == pytest.approx([1, 1, 0])
@@ -97,7 +98,7 @@ def cheapest(integer: bool) -> Pattern:
 
 
 def no_pivots(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(linear, "_PIVOTS", 0)
+    patch.setattr(programmes, "_PIVOTS", 0)
 
 
 def no_pivots_and_no_cubes(patch: pytest.MonkeyPatch) -> None:
@@ -114,8 +115,8 @@ def no_work(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_turns(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(linear, "_TURNS", 0)
-    patch.setattr(linear, "_FEWEST_TURNS", 0)
+    patch.setattr(programmes, "_TURNS", 0)
+    patch.setattr(programmes, "_FEWEST_TURNS", 0)
 
 
 @pytest.mark.long
@@ -157,6 +158,16 @@ def test_optimal_never_takes_a_search_that_was_cut_short_for_a_proof(
             continue
         assert found.bound is not None
         assert found.bound <= cost_of(problem, best.suppressed) + 1e-6
+
+
+def test_a_choice_in_fractions_that_was_cut_short_says_nothing(monkeypatch: pytest.MonkeyPatch):
+    master = Master(np.array([3.0, 1.0, 2.0]), np.zeros(3, dtype=bool))
+    master.add([Cut(np.array([0, 1]), np.ones(2), 1.0), Cut(np.array([1, 2]), np.ones(2), 1.5)])
+    monkeypatch.setattr(programmes, "_PIVOTS", 0)
+    choice, reduced = master.relaxed(np.inf)
+    assert (choice.x, choice.bound, reduced.tolist()) == (None, -np.inf, [0, 0, 0])
+    monkeypatch.undo()
+    assert master.relaxed(np.inf)[0].bound == pytest.approx(2.0)  # 1 and half of 2
 
 
 def test_without_a_limit_no_programme_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch):

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.anonymize.missing_codes import numeric
 from diskret.anonymize.verb import VERBS
@@ -24,55 +26,78 @@ _UNKNOWN = ("randomised", "exchanged", "aggregated", "noisy", "cut")
 _WRONG = 0.05
 #: Of fewer records that a step changed nothing is said: much goes together by chance.
 _FEWEST = 20
+#: Of larger files so many changed and so many other records say what numbers add up to.
+_MOST = 100_000
+#: Pairs of values that are counted in a table of all of them; more are sorted.
+_PAIRS = 10_000_000
+
+_Coded = Callable[[str], Numbers]
 
 
 def refuse_given_back(md: Microdata, chosen: Sequence[str]) -> None:
-    """Refuse columns that leave unchanged and give back what others were.
+    """Refuse columns that give back, as they leave, what a step changed in others.
 
-    Of numbers, several together: those of which the original ones are a sum with fixed factors,
+    Of numbers, one and all together: those of which the original ones are a sum with fixed factors,
     such as a total and its other parts. Of categories, single columns: a reader takes for each of
     their values the most frequent one of the changed column.
     """
-    same = [name for name in chosen if name not in md.changed]
+    verbs: dict[str, str] = {}  # column → what changed it first
     for step in md.history:
-        if step.verb not in VERBS or VERBS[step.verb][1] not in _UNKNOWN:
+        if step.verb in VERBS and VERBS[step.verb][1] in _UNKNOWN:
+            verbs = dict.fromkeys(step.columns, step.verb) | verbs
+    coded = cache(lambda name: numbers(md.table_column(name))[0])
+    for name in chosen:
+        if name not in verbs or name not in md.original.table.column_names:
             continue
-        for name in step.columns:
-            if name not in chosen or name not in md.original.table.column_names:
-                continue
-            both = numeric(md, name) and numeric(md.original, name)
-            by = _by_sums(md, name, same) if both else ()
-            by = by or _by_values(md, name, same)
-            if by:
-                raise InputError(
-                    f"{', '.join(map(repr, by))} would tell what {name!r} was before "
-                    f"{step.verb}() changed it; leave it out, or change it in the same way"
-                )
+        others = [one for one in chosen if one != name]
+        by = _by_sums(md, name, others) or _by_values(md, name, others, coded)
+        if by:
+            raise InputError(
+                f"{', '.join(map(repr, by))} would tell what {name!r} was before {verbs[name]}() "
+                "changed it; leave it out, or change it in the same way"
+            )
 
 
-def _by_sums(md: Microdata, name: str, same: Sequence[str]) -> tuple[str, ...]:
+def _by_sums(md: Microdata, name: str, others: Sequence[str]) -> Sequence[str]:
     """The columns that make up numbers with fixed factors; none if none do."""
-    others = [one for one in same if numeric(md, one)]
+    others = [one for one in others if numeric(md, one)]
+    if not others or not (numeric(md, name) and numeric(md.original, name)):
+        return ()
     before, after = md.original.numbers([name])[:, 0], md.numbers([name])[:, 0]
-    if not others or np.isnan(before).all():
+    changed = ~np.isnan(before - after) & (before != after)
+    if changed.sum() < _FEWEST:
         return ()
     x = md.numbers(others)
-    there = ~np.isnan(x).any(axis=1) & ~np.isnan(before) & ~np.isnan(after)
-    changed = there & (before != after)
-    if changed.sum() < _FEWEST + len(others):
-        return ()
-    x = x[there] - x[there].mean(axis=0)
-    scale = np.maximum(np.abs(x).max(axis=0), np.spacing(1))
-    y = before[there] - before[there].mean()
-    factors = np.linalg.lstsq(x / scale, y, rcond=None)[0]
-    left = (y - x / scale @ factors)[changed[there]]
-    if np.sqrt((left**2).mean()) > _WRONG * np.sqrt(((before - after)[changed] ** 2).mean()):
-        return ()
-    part = np.abs(factors) * (x / scale).std(axis=0)
-    return tuple(one for one, size in zip(others, part, strict=True) if size > _WRONG * y.std())
+    # a column with many gaps would leave no record that has all of them
+    full = np.flatnonzero(np.isnan(x[changed]).mean(axis=0) < 0.5)
+    for at in (*np.arange(len(others))[:, None], *([full] if len(full) > 1 else ())):
+        part = _share(x[:, at], before, after)
+        if part is not None:
+            return [others[i] for i, size in zip(at, part, strict=True) if size > _WRONG]
+    return ()
 
 
-def _by_values(md: Microdata, name: str, same: Sequence[str]) -> tuple[str, ...]:
+def _share(
+    x: NDArray[np.float64], before: NDArray[np.float64], after: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """How far original numbers vary with each of some others that make them up; None: none do."""
+    there = ~np.isnan(x).any(axis=1) & ~np.isnan(before - after)
+    rows = [np.flatnonzero(there & one) for one in (before != after, before == after)]
+    if len(rows[0]) < _FEWEST + x.shape[1]:
+        return None
+    changed, same = (one[:: len(one) // _MOST + 1] for one in rows)
+    some = np.append(changed, same)
+    x = x[some] - x[some].mean(axis=0)
+    x = x / np.maximum(np.abs(x).max(axis=0), np.spacing(1))
+    y = before[some] - before[some].mean()
+    factors = np.linalg.lstsq(x, y, rcond=None)[0]
+    left = (y - x @ factors)[: len(changed)]
+    if (left**2).mean() > _WRONG**2 * ((before - after)[changed] ** 2).mean():
+        return None
+    return np.abs(factors) * x.std(axis=0) / max(y.std(), np.spacing(1))
+
+
+def _by_values(md: Microdata, name: str, others: Sequence[str], coded: _Coded) -> Sequence[str]:
     """The first column of which each value tells one of a changed column; none if none does."""
     after, known = numbers(md.table_column(name))
     try:
@@ -84,19 +109,27 @@ def _by_values(md: Microdata, name: str, same: Sequence[str]) -> tuple[str, ...]
     without = np.count_nonzero(before[changed] != most)
     if without < _FEWEST:
         return ()
-    for one in same:
-        guess = _guessed(numbers(md.table_column(one))[0], after)
-        if np.count_nonzero(guess[changed] != before[changed]) <= _WRONG * without:
+    for one in others:
+        of = coded(one)
+        size = np.bincount(of + 1)[of + 1]
+        # who is alone with a value has only the changed one for a guess
+        if np.count_nonzero(size[changed] == 1) > _WRONG * without:
+            continue
+        if np.count_nonzero(_guessed(of, after)[changed] != before[changed]) <= _WRONG * without:
             return (one,)
     return ()
 
 
 def _guessed(of: Numbers, value: Numbers) -> Numbers:
     """For each record the most frequent value among those that agree with it in a column."""
-    width = int(value.max()) + 1
+    groups, width = int(of.max(initial=-1)) + 1, int(value.max()) + 1
     there = (of >= 0) & (value >= 0)
-    cell, count = np.unique(of[there] * width + value[there], return_counts=True)
-    found = np.full(int(of.max(initial=-1)) + 2, -1)
+    cell = of[there] * width + value[there]
+    if 0 < groups * width <= _PAIRS:
+        count = np.bincount(cell, minlength=groups * width).reshape(groups, width)
+        return np.append(np.where(count.any(axis=1), count.argmax(axis=1), -1), -1)[of]
+    cell, count = np.unique(cell, return_counts=True)
+    found = np.full(groups + 1, -1)
     at = np.argsort(count, kind="stable")
     found[cell[at] // width] = cell[at] % width  # the last one counts
     return found[of]

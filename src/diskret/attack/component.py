@@ -130,7 +130,7 @@ def attack_component(
     deadline: raises `OutOfTime` then.
     """
     if exact:
-        points = _points_before(component, asked, start, wanted, whole, tick)
+        points = _points_before(component, asked, start, wanted, whole, tick, deadline)
         finding = search(component.programme(deadline), whole, far, asked, wanted, tick, points)
         return Attacked(finding.lower, finding.upper, finding.needed, True)
     n = len(component.unknown)
@@ -144,13 +144,14 @@ def attack_component(
     proposed = start.proposed
     if base is None:
         vertex = component.programme(deadline).begin()  # is there any table at all?
-        base, proposed = _near(component, vertex), joined([], n)
+        base, proposed = _near(component, vertex, deadline), joined([], n)
         if base is None:
             points = [] if whole or vertex.point is None else [vertex.point]
             return Attacked(lower, upper, points, False)
     points = _points_around(
-        component, base, proposed, asked, (lower, upper), wanted, whole, tick, NEVER
+        component, base, proposed, asked, (lower, upper), wanted, whole, tick, deadline
     )
+    deadline.check()  # points that were not looked for are no answer
     return Attacked(lower, upper, points, False)
 
 
@@ -233,19 +234,21 @@ def _points_before(
     wanted: Wanted | None,
     whole: bool,
     tick: Callable[[int], None],
+    deadline: Deadline,
 ) -> list[Point]:
     """Points near the original table that spare a search what they show."""
     n = len(component.unknown)
     sought = wanted if n > _SMALL else None
     if sought is None and not start.proposed.steps.shape[0]:
         return []
-    base = completed(component.programme(), start.value, start.given)
+    base = completed(component.programme(deadline), start.value, start.given)
     if base is None:
         return []
     moves = _kept(component, start.proposed, base, whole)
     if sought is not None:
         shown = Shown(sought, asked, *_known_bounds(component), *moves.extremes(base))
-        moves = joined([moves, _moves_wanted(component, base, shown, whole, tick, None)], n)
+        more = _moves_wanted(component, base, shown, whole, tick, None, deadline)
+        moves = joined([moves, more], n)
     return packed(moves).points(base)
 
 

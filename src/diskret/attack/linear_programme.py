@@ -74,7 +74,8 @@ class LinearProgramme:
     centre: a solution near which to begin, where one is known, ``(n,)``, int64.
     deadline: questions that are not answered by then end with `OutOfTime`.
     bounded: whether one that takes too much work ends with `OutOfWork`, a `ProofError`. Only for
-        questions that need no answer, never for intervals: everybody has to find the same.
+        questions that need no answer; never for exact intervals, which everybody has to find again
+        whatever is known before.
     """
 
     def __init__(

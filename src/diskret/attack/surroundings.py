@@ -144,7 +144,12 @@ def outer_bounds(
         rows = near.rows_among(window)
         inside = sparse.csr_array(matrix[rows][:, window])
         programme = LinearProgramme(
-            inside, right[rows], lower[window], upper[window], deadline=deadline
+            inside,
+            right[rows],
+            lower[window],
+            upper[window],
+            deadline=deadline,
+            bounded=True,
         )
         ends = _Ends(programme, asked[window] & np.isin(window, block))
         with suppress(ProofError):  # bounds stay as wide as they are where the solver gives up

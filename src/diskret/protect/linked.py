@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import combinations
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -178,20 +178,26 @@ def check_measures(results: Sequence[Protected], earlier: Sequence[Earlier] = ()
 
 
 def warn_of_corrections(results: Sequence[Protected], earlier: Sequence[Earlier]) -> None:
-    """Warn where results look like an earlier release of which some values were corrected."""
-    new = [valued(one.before, one.published) for one in results if one.before is not None]
-    for one, table in product(new, earlier):
-        for its in remembered(table):
-            if told := mostly_equal(one, its):
-                equal, number = told
-                warnings.warn(
-                    f"{equal:,} of {number:,} values of {one.table.about.measure!r} are those of "
-                    f"release {table.release!r}, of another vintage, as if the others were "
-                    "corrected: what the one hides may be known from the other. If so, deliver a "
-                    "revision, which is attacked together with it ([edition] in a job); if not, "
-                    "say so by revision = false there, or revises=()",
-                    stacklevel=4,
-                )
+    """Warn where results look like an earlier release of which some values were corrected.
+
+    Of each the one with most of its values: where little changes, all months have many in common.
+    """
+    before = [(table.release, its) for table in earlier for its in remembered(table)]
+    for one in results:
+        if one.before is None:
+            continue
+        own = valued(one.before, one.published)
+        told = [(found, release) for release, its in before if (found := mostly_equal(own, its))]
+        if told:
+            (equal, number), release = max(told, key=lambda one: one[0][0] / one[0][1])
+            warnings.warn(
+                f"{equal:,} of {number:,} values of {own.table.about.measure!r} are those of "
+                f"release {release!r}, of another vintage, as if the others were corrected: what "
+                "the one hides may be known from the other. If so, deliver a revision, which is "
+                "attacked together with it ([edition] in a job); if not, say so by revision = "
+                "false there, or revises=()",
+                stacklevel=4,
+            )
 
 
 def check_valued(

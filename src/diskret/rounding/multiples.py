@@ -12,6 +12,8 @@ from diskret.solver import Solver, Status
 from diskret.system import System
 
 _NEAR = 1e-6
+#: Turns of a search times columns, about five seconds; and turns at least.
+_TURNS, _FEWEST_TURNS = 2_000_000, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +90,8 @@ def chosen(
 
     `room`: what cells may become. `start`, `free`: a known rounding, and the cells that may leave
     it, ascending; None: all, from scratch. `seconds`, `nodes`: limits of the search. `first`:
-    whether the first rounding that is found is good enough.
+    whether the first rounding that is found is good enough; nothing else stands for it, so its
+    search has no other limits, while the best one so far stands for the best.
     """
     cell = np.arange(len(room.floor)) if free is None else free
     inside = sparse.csr_array(room.equations[:, cell])
@@ -104,7 +107,8 @@ def chosen(
     solver.load(cost, matrix, columns=(lower, upper), rows=(right, right), whole=whole)
     if start is not None and room.steps == 0:
         solver.start(start[cell])
-    status = solver.run(seconds)
+    turns = None if first else max(_TURNS // max(len(part), 1), _FEWEST_TURNS)
+    status = solver.run(seconds, turns=turns)
     fixed = room.rest[: room.shown].sum()  # the cost of all steps at 0
     least = float(np.ceil(solver.bound - _NEAR) + fixed)
     solution = solver.x

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from diskret.attack.row_space import RowSpace, factors
 from diskret.graphs import connected
-from diskret.solver import Solver, Status
+from diskret.solver import Solver, Status, pivots_for
 from diskret.spatial.cuts import grouped
 from diskret.spatial.elimination import Rows, without
 from diskret.spatial.pieces import Pieces, distinct
@@ -152,7 +152,7 @@ def _few(cells: sparse.csr_array, vector: NDArray[np.int64]) -> NDArray[np.float
     solver = Solver()
     both = sparse.csr_array(sparse.hstack([cells.T, -cells.T], format="csr"))
     solver.load(np.ones(2 * number), both, columns=(0, np.inf), rows=(vector, vector))
-    if solver.run() is not Status.OPTIMAL:
+    if solver.run(pivots=pivots_for(2 * number)) is not Status.OPTIMAL:
         return None
     x = solver.x
     return _exact(cells, vector, x[:number] - x[number:])

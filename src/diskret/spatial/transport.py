@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.solver import Solver, Status
+from diskret.solver import Solver, Status, pivots_for
 
 #: Pairs of cells with too much and too little up to which the distance is computed exactly.
 _PAIRS = 40_000
@@ -96,7 +96,7 @@ def transport(before: NDArray[np.float64], after: NDArray[np.float64]) -> Transp
 def _programme(
     excess: NDArray[np.float64], much: NDArray[np.int64], little: NDArray[np.int64]
 ) -> float | None:
-    """The exact distance; None if the solver has trouble."""
+    """The exact distance; None if the solver has trouble, or took too much work."""
     m, n = len(much), len(little)
     from_row = np.repeat(np.arange(m), n)
     to_row = m + np.tile(np.arange(n), m)
@@ -115,7 +115,7 @@ def _programme(
     low = np.concatenate([given * scale, np.zeros(n)])
     solver = Solver()
     solver.load(distance, matrix, columns=(0, np.inf), rows=(low, amounts))
-    if solver.run() is not Status.OPTIMAL:
+    if solver.run(pivots=pivots_for(m * n)) is not Status.OPTIMAL:
         return None
     return float(solver.objective / scale)
 

@@ -14,18 +14,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from diskret.errors import ProtectionError
-from diskret.solver import Solver, Status
+from diskret.solver import Solver, Status, pivots_for, turns_for
 
 #: What a programme costs beside its pivots, as many of them.
 _SET_UP = 50
 #: An amount of work (see `Program`) that takes less than a second.
 QUANTUM = 1e8
-#: Pivots for one answer in fractions, which take about five seconds: so many in a small programme,
-#: half as many in one of so many columns. They cost little more in large programmes than in small.
-_PIVOTS, _WIDE = 200_000, 50_000
-#: The same for an answer in whole numbers: turns of the search times columns; and turns at least,
-#: as fewer only prepare it.
-_TURNS, _FEWEST_TURNS = 500_000, 20
 #: Seconds by which clocks may differ.
 _GRACE = 0.05
 #: With costs that bound the objective, "unbounded or infeasible" can only be the latter.
@@ -97,7 +91,7 @@ class Program:
     def _run(self) -> Status:
         # an answer that takes too long comes when nobody has time left, never earlier
         left = self._left()
-        pivots = None if self.endless else int(_PIVOTS / (1 + self._columns / _WIDE))
+        pivots = None if self.endless else pivots_for(self._columns)
         return self._solver.run(None if left is None else max(left, 0.0) + _GRACE, pivots=pivots)
 
     def _left(self) -> float | None:
@@ -114,8 +108,7 @@ class Program:
         solver.forget()
         solver.set(presolve="choose", mip_rel_gap=0.0)
         solver.all_whole(True)
-        turns = max(int(_TURNS / max(self._columns, 1)), _FEWEST_TURNS)
-        status = solver.run(seconds, turns=turns)
+        status = solver.run(seconds, turns=turns_for(self._columns))
         self.cut_short = status in _ENDED
         if not self.cut_short:
             answer = self._answer(status)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.solver import Solver, Status
+from diskret.solver import Solver, Status, pivots_for
 
 _Whole, _Real = NDArray[np.int64], NDArray[np.float64]
 
@@ -30,8 +30,8 @@ class Cut:
 class Choice:
     """A best choice as far as known: 1 for a group that is hidden, fractions in between.
 
-    `x`: ``(g,)``; None if no choice is better than what was asked for, or time ran out. `bound`: no
-    choice costs less.
+    `x`: ``(g,)``; None if no choice is better than what was asked for, or time or work ran out.
+    `bound`: no choice costs less.
     """
 
     x: NDArray[np.float64] | None
@@ -133,8 +133,11 @@ class Master:
         self._solver.bound_columns(np.array([group]), 0, 1)
 
     def relaxed(self, seconds: float) -> tuple[Choice, NDArray[np.float64]]:
-        """The best choice in fractions, and the reduced cost of each group."""
-        status = self._solver.run(seconds)
+        """The best choice in fractions, and the reduced cost of each group.
+
+        If that takes more than a counted amount of work nothing is known; the next call goes on.
+        """
+        status = self._solver.run(seconds, pivots=pivots_for(self._g))
         if status is Status.OPTIMAL:
             x = np.clip(self._solver.x, 0, 1)
             return Choice(x, self._solver.objective), self._solver.reduced_costs

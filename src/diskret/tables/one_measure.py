@@ -130,8 +130,8 @@ def mostly_equal(one: Valued, other: Valued) -> tuple[int, int] | None:
         return None
     a, b = _side_by_side(one, other)
     there = (a != 0) & (b != 0)
-    a, b = (own[there].astype(object) for own in (a, b))
-    same = a * 10 ** decimals_of(other) == b * 10 ** decimals_of(one)
+    a, b = a[there], b[there]
+    same = _same(a, decimals_of(one), b, decimals_of(other))
     equal, number = int(same.sum()), len(a)
     if number < FEW or equal < HALF * number:
         return None
@@ -185,7 +185,7 @@ def _times_a_number(one: Valued, other: Valued, equal: bool = False) -> int:
     if not np.array_equal(a == 0, b == 0):
         return 0
     a, b = a[a != 0], b[b != 0]
-    if equal and not _equal(a, decimals_of(one), b, decimals_of(other)):
+    if equal and not _same(a, decimals_of(one), b, decimals_of(other)).all():
         return 0
     if not (_proportional(a[:SAMPLE], b[:SAMPLE]) and _proportional(a, b)):
         return 0
@@ -200,11 +200,11 @@ def decimals_of(one: Valued) -> int:
     return table.measure.decimals if isinstance(table, Table) else table.decimals
 
 
-def _equal(a: NDArray[np.int64], of_a: int, b: NDArray[np.int64], of_b: int) -> bool:
-    """Whether values are the same, with so many decimals."""
+def _same(a: NDArray[np.int64], of_a: int, b: NDArray[np.int64], of_b: int) -> NDArray[np.bool_]:
+    """Which values are the same, with so many decimals."""
     if of_a == of_b:
-        return np.array_equal(a, b)
-    return bool((a.astype(object) * 10**of_b == b.astype(object) * 10**of_a).all())
+        return a == b
+    return (a.astype(object) * 10**of_b == b.astype(object) * 10**of_a).astype(bool)
 
 
 def chance_explains(size: NDArray[np.number], fitted: int, tried: int = 1) -> bool:

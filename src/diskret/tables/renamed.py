@@ -116,9 +116,9 @@ def _alike(one: _Leaves, other: _Leaves) -> bool:
         mine, theirs = theirs, mine
     if Counter(mine) - Counter(theirs):
         return False
-    # in whatever order they come
+    # in whatever order they come, and among however many others
     size = np.array(sorted(map(abs, mine)), dtype=np.float64)
-    return not chance_explains((size + 1) / np.arange(1, len(size) + 1) - 1, 0)
+    return not chance_explains((size + 1) / (len(theirs) - np.arange(len(size))) - 1, 0)
 
 
 def _hide_alike(one: _Leaves, other: _Leaves) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import log
+from math import comb, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,7 +141,8 @@ def _by_values(
     columns: Mapping[str, Numbers], now: dict[str, Numbers], keys: Sequence[str], rules: _Rules
 ) -> None:
     """Fill in what values of columns tell of keys as they are shown, and add who tells it."""
-    for chosen in _sets(columns):
+    sets = (chosen for size in _sizes(columns) for chosen in combinations(columns, size))
+    for chosen in sets:
         of = _joined([columns[name] for name in chosen])
         part = _part(of) if len(chosen) > 1 else np.flatnonzero(of >= 0)
         place = np.unique(of[part], return_inverse=True)[1]
@@ -177,15 +178,15 @@ def _by_order(
                 rules[key, chosen] = rules.get((key, chosen), False) or filled
 
 
-def _sets(columns: Mapping[str, Numbers]) -> list[tuple[str, ...]]:
-    """The sets of columns that are looked at."""
-    most = _TOGETHER if len(columns) <= _FEW else _TOGETHER - 1
-    return [chosen for size in range(1, most + 1) for chosen in combinations(columns, size)]
+def _sizes(columns: Mapping[str, Numbers]) -> range:
+    """How many columns are looked at together."""
+    return range(1, (_TOGETHER if len(columns) <= _FEW else _TOGETHER - 1) + 1)
 
 
 def _doubt(columns: Mapping[str, Numbers]) -> float:
     """The logarithm of the number of sets, divided by how seldom chance may explain one."""
-    return log((len(_sets(columns)) + len(columns) + 1) / _CHANCE)  # and orders
+    sets = sum(comb(len(columns), size) for size in _sizes(columns))
+    return log((sets + len(columns) + 1) / _CHANCE)  # and orders
 
 
 def _joined(columns: Sequence[Numbers]) -> Numbers:
