@@ -14,17 +14,13 @@ class OutOfTime(ProtectionError):
     """Time ended before something was found or shown that nothing else can stand for."""
 
 
-def out_of_time() -> OutOfTime:
-    """The error of a stage that time has ended."""
-    return OutOfTime("time limit too short for all that was asked for; allow more time")
-
-
 @dataclass(frozen=True)
 class Deadline:
     """A point in time, or none.
 
     `end`: value of ``time.monotonic()``; inf: never. `last`: the end of the deadline of which this
-    one is a share; inf: of none.
+    one is a share; inf: of none. `begun`, `given`: when all that it is a share of began, and how
+    many seconds were given to it.
 
     >>> Deadline().seconds(), Deadline.after(-1).passed
     (inf, True)
@@ -35,11 +31,16 @@ class Deadline:
 
     end: float = inf
     last: float = inf
+    begun: float = 0.0
+    given: float = inf
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
         """So many seconds from now; None: never."""
-        return NEVER if seconds is None else cls(time.monotonic() + seconds)
+        if seconds is None:
+            return NEVER
+        now = time.monotonic()
+        return cls(now + seconds, begun=now, given=seconds)
 
     @property
     def limited(self) -> bool:
@@ -60,7 +61,12 @@ class Deadline:
         if not self.limited:
             return self
         now = time.monotonic()
-        return Deadline(now + part * max(self.end - now, 0.0), min(self.last, self.end))
+        end, last = now + part * max(self.end - now, 0.0), min(self.last, self.end)
+        return Deadline(end, last, self.begun, self.given)
+
+    def taken(self) -> float:
+        """Seconds since all that it is a share of began."""
+        return time.monotonic() - self.begun
 
     @property
     def whole(self) -> Deadline:
@@ -70,7 +76,14 @@ class Deadline:
     def check(self) -> None:
         """Raise `OutOfTime` if it is too late; for stages that another answer can stand for."""
         if self.passed:
-            raise out_of_time()
+            raise self.error()
+
+    def error(self) -> OutOfTime:
+        """The error of a stage that time has ended."""
+        return OutOfTime(
+            f"time limit too short for all that was asked for: {self.taken():.1f} of "
+            f"{self.given:g} s are over; allow more time"
+        )
 
     def watched(self, progress: Progress) -> Progress:
         """A callback that ends what reports to it once it is too late, by `OutOfTime`."""

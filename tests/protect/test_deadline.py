@@ -18,6 +18,7 @@ from diskret.protect import prove
 from diskret.protect.insiders import InsiderJudge
 from diskret.publish.verify.folder import verify
 from diskret.suppression import Pattern, sequential
+from diskret.texts.messages import translated
 
 RULE = dk.rules.MinimumFrequency(4)
 BUSINESS = dk.rules.PPercent(10) | dk.rules.MinimumFrequency(3)
@@ -91,8 +92,10 @@ def test_a_proof_cut_short_never_certifies(clock: Clock, told: str):
 
     table = counts()
     assert proven(dk.suppress(table, RULE, method=sequential))
-    with pytest.raises(ProtectionError, match="could not be proven in time"):
+    said = r"could not be proven in time \(of 1 s the pattern took 1000000.0, the proof 0.0\)"
+    with pytest.raises(ProtectionError, match=said) as refused:
         dk.suppress(table, RULE, method=late, time_limit=1)
+    assert "(von 1 s nahm das Muster" in translated(str(refused.value), "de")
 
 
 def test_an_unsafe_pattern_is_repaired_or_refused_when_time_is_up(clock: Clock):

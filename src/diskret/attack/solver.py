@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.deadline import Deadline, out_of_time
+from diskret.deadline import Deadline
 from diskret.errors import ProofError
 
 
@@ -120,7 +120,7 @@ def run_in_time(
         solver.run()
     status = Status.__members__.get(solver.getModelStatus().name, Status.kUnknown)
     if status == Status.kTimeLimit:
-        raise out_of_time()
+        raise deadline.error()
     if status == Status.kIterationLimit:
         raise OutOfWork("a linear programme took all the work that it is allowed")
     return status

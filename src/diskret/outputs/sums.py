@@ -132,6 +132,8 @@ def unsafe_difference(
     known
         Each of shape (cells,): cells that are judged already.
     """
+    if not statements.names or np.isnan(values).all():
+        return Difference()
     limits = limits_of(profile)
 
     def few(space: RowSpace, known: Known, members: Members) -> Found:

@@ -101,15 +101,20 @@ def prove(
     """
     required = of_tables.requirements
     terms = Terms(required, attacker, public, earlier, judge, parts, insiders)
+    deadline, before = problem.deadline, problem.deadline.taken()
     try:
         proven = _Course(terms, problem, pattern, finer).run()
     except OutOfTime as error:
+        took = ""
+        if deadline.limited:
+            more = deadline.taken() - before
+            took = f" (of {deadline.given:g} s the pattern took {before:.1f}, the proof {more:.1f})"
         raise OutOfTime(
             "time limit too short: a pattern was found, but that it protects every cell could not "
-            "be proven in time. Nothing was published; allow more time"
+            f"be proven in time{took}. Nothing was published; allow more time"
             + (", or protect against the outsider alone, attacker=dk.Attacker()" if judge else "")
         ) from error
-    if not problem.deadline.limited or problem.deadline.passed:
+    if not deadline.limited or deadline.passed:
         return proven
     return replace(proven, examination=_narrowed(proven, problem, attacker))
 

@@ -244,12 +244,12 @@ def _hide(
                 refusal = _given_up if search.cut_short else unprotectable
                 raise refusal(problem, _originals(problem, cells, group))
             if not late():
-                raise _too_short(len(todo) - done, len(todo))
+                raise _too_short(problem, len(todo) - done, len(todo))
     if late():
         found += hide_in_cubes(problem, cells, hidden, reach, todo)
         left = int(np.count_nonzero(reach.missing(cells, todo)))
         if left:
-            raise _too_short(left, len(todo))
+            raise _too_short(problem, left, len(todo))
     problem.progress("suppress", len(todo), len(todo))
     return hidden, found
 
@@ -264,10 +264,12 @@ def _given_up(problem: Problem, candidates: Sequence[int]) -> ProtectionError:
     )
 
 
-def _too_short(left: int, number: int) -> OutOfTime:
+def _too_short(problem: Problem, left: int, number: int) -> OutOfTime:
+    deadline = problem.deadline
+    when = f" after {deadline.taken():.1f} of {deadline.given:g} s" if deadline.limited else ""
     return OutOfTime(
         f"time limit too short: {left} of {number} cells {Count(left):was|were} still to be "
-        "protected; allow more time, or a larger budget"
+        f"protected{when}; allow more time, or a larger budget"
     )
 
 

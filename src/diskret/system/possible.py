@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.deadline import NEVER, Deadline, out_of_time
+from diskret.deadline import NEVER, Deadline
 from diskret.errors import InputError, ProtectionError
 from diskret.solver import Solver, Status
 
@@ -57,7 +57,7 @@ def possible_values(
         whole=True,
     )
     if solver.run(_left(deadline), turns=_TURNS) is Status.OUT_OF_TIME and not solver.feasible:
-        raise out_of_time()
+        raise deadline.error()
     if not solver.feasible:
         return near
     up, down = np.split(np.rint(solver.x).astype(np.int64), 2)
@@ -84,7 +84,7 @@ def _inner_point(
         if status is Status.OPTIMAL:
             return solver.x
         if status is Status.OUT_OF_TIME:
-            raise out_of_time()
+            raise deadline.error()
         if status in (Status.IMPOSSIBLE, Status.IMPOSSIBLE_OR_ENDLESS):
             raise InputError(
                 "the tables contradict each other: no records can have categories that overlap "
