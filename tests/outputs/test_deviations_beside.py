@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 import diskret as dk
-from diskret.outputs import Project, describe, groupby, ttest
+from diskret.outputs import Profile, Project, describe, groupby, ttest
+from diskret.outputs.differences import Statements
+from diskret.outputs.left_out import unsafe_deviation
 
 
 def workers():
@@ -77,3 +79,32 @@ def test_samples_that_differ_by_ordinary_records_pass():
         assert checked.verdict == "pass", checked.summary()
         project.accept(checked, str(name))
     assert "rest" not in {one.check for one in project.check(describe, frame, "pay").findings}
+
+
+def test_whoever_is_left_out_is_judged_by_records():
+    """Against the p% rule of squares, from the records: bounds of atoms must say no less."""
+    draw = np.random.default_rng(11)
+    rules = Profile(p_percent=10)
+    found = []
+    for spread in np.tile([0.1, 1.0, 4.0], 50):
+        values = draw.lognormal(0, spread, 40)
+        unit = draw.integers(0, draw.choice([10, 1000]), 40).astype(np.int32)
+        town, out = draw.integers(0, 3, 40).astype(np.int32), draw.choice([3, 12, 25])
+        town[:3] = range(3)  # none lies within the part
+        part = np.where(np.arange(40) < out, -1, 0).astype(np.int32)
+        statements = Statements.made((("a",),) * 3 + (("part",),), [town, part], [3, 1], unit)
+        old = np.array([True] * 3 + [False])
+        off = (values[:out] - values[:out].mean()) ** 2
+        large = np.sort(np.bincount(unit[:out], off))[::-1]
+        unsafe = bool(large[2:].sum() < 0.21 * large[0])
+        told = unsafe_deviation(statements, values, [3, 1], old, rules)
+        assert bool(told.statements) == unsafe and not told.unresolved
+        found.append(unsafe)
+    assert 20 < sum(found) < 130
+
+
+@pytest.mark.parametrize("frame", [workers()[0].head(0), workers()[0].assign(pay=np.nan)])
+def test_without_values_nothing_is_told_of_any(frame):
+    project = Project(frame)
+    project.accept(project.check(groupby, frame, "town", BOTH), "all", who="Lee", why="empty")
+    assert project.check(groupby, frame, "all", BOTH).verdict != "fail"

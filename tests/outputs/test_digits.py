@@ -8,8 +8,9 @@ import pandas as pd
 import polars as pl
 import statsmodels.formula.api as smf
 
-from diskret.outputs import Profile, crosstab, groupby, model, quantile
+from diskret.outputs import Profile, crosstab, groupby, model, pivot_table, quantile
 from diskret.outputs.kept import files_of
+from diskret.outputs.unread import unread
 
 ALL = Profile(digits=17)
 
@@ -83,3 +84,14 @@ def test_counts_codes_and_words_leave_as_they_are():
     shown = leaves(table)
     assert shown.index.tolist() == [5315004] and shown["n_sum"].tolist() == [sum(frame.n)]
     assert shown["n_mean"].tolist() == [1234600.0]
+
+
+def test_large_counts_leave_as_they_are_beside_cells_without_any():
+    frame = pd.DataFrame({"place": ["A"] * 123_457 + ["B"] * 40 + ["A"] * 40, "n": 1})
+    frame["year"] = [2024] * 123_497 + [2025] * 40
+    table = pivot_table(frame, "n", index="place", columns="year", aggfunc="count")
+    assert np.isnan(table.output.loc["B", 2025]) and leaves(table)["2024"].tolist() == [123_457, 40]
+    assert leaves(unread(table.output))["2024"].tolist()[0] == 123_460  # nobody knows what it is
+    whole = pl.DataFrame({"n": [123_457.0, None], "share": [0.1234567, 1.0]})
+    shown = pl.read_csv([*files_of(replace(table, output=whole), "x").values()][0])
+    assert shown["n"].to_list() == [123_457, None] and shown["share"].to_list() == [0.12346, 1]

@@ -27,9 +27,7 @@ from diskret.ledger.entries import (
     said_otherwise,
 )
 from diskret.ledger.narrowed_cells import BrokenCell
-from diskret.ledger.refusals import (
-    attack_again,
-)
+from diskret.ledger.refusals import attack_again
 from diskret.ledger.who import who_of
 from diskret.progress import Progress, silent
 from diskret.protect.linked import check_valued

@@ -252,15 +252,15 @@ def _safe_at_any_level(cells: Cells, profile: Profile) -> bool:
         (number * high - cells.sizes, far),
     ):
         rest = sizes - own[:2].sum(axis=0)
-        good = 100 * rest * _NEARLY > percent_of(profile) * own[0]
+        good = 100 * rest * NEARLY > percent_of(profile) * own[0]
         if profile.dominance is not None:
-            good &= 100 * own[: int(most)].sum(axis=0) < share * sizes * _NEARLY
+            good &= 100 * own[: int(most)].sum(axis=0) < share * sizes * NEARLY
         if not good[number > 0].all():
             return False
     return True
 
 
-_NEARLY = 1 - 1e-6  # what last digits can change
+NEARLY = 1 - 1e-6  # what last digits can change
 
 
 def percent_of(profile: Profile, squares: bool = False) -> float:

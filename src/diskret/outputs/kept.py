@@ -6,11 +6,13 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.errors import InputError, VerificationError
 from diskret.io.arrays import Wanted, checked
@@ -73,7 +75,8 @@ def files_of(checked: Checked, name: str) -> dict[str, bytes]:
     InputError
         It is neither a frame, nor numbers, nor a model, nor the path of a file.
     """
-    output, digits = checked.output, checked.profile.digits
+    output = checked.output
+    rounded = partial(_rounded, digits=checked.profile.digits, counts="unknown" not in checked.made)
     if isinstance(output, str | Path):
         path = Path(output)
         return {f"{name}{path.suffix}": path.read_bytes()}
@@ -81,15 +84,13 @@ def files_of(checked: Checked, name: str) -> dict[str, bytes]:
     if numbers:
         import pandas as pd
 
-        return {
-            f"{name}.csv": _rounded(pd.DataFrame([numbers]), digits).to_csv(index=False).encode()
-        }
+        return {f"{name}.csv": rounded(pd.DataFrame([numbers])).to_csv(index=False).encode()}
     if hasattr(output, "to_csv"):
-        return {f"{name}.csv": _rounded(output, digits).to_csv().encode()}
+        return {f"{name}.csv": rounded(output).to_csv().encode()}
     if hasattr(output, "write_csv"):
-        return {f"{name}.csv": _rounded(output, digits).write_csv().encode()}
+        return {f"{name}.csv": rounded(output).write_csv().encode()}
     if hasattr(output, "summary2"):
-        tables = [_rounded(one, digits) for one in output.summary2().tables]
+        tables = [*map(rounded, output.summary2().tables)]
         ends = ["", *(f" {at}" for at in range(2, len(tables) + 1))]
         return {
             f"{name}{end}.csv": one.to_csv().encode() for end, one in zip(ends, tables, strict=True)
@@ -109,17 +110,31 @@ def _numbers(output: Any) -> dict[str, Any]:
     return {}
 
 
-def _rounded(given: Any, digits: int) -> Any:
-    """A frame or column of pandas, or a frame of Polars, with fractions of so many digits."""
+def _rounded(given: Any, digits: int, counts: bool) -> Any:
+    """A frame or column of pandas, or a frame of Polars: columns of fractions have so many digits.
+
+    counts: whether whole numbers are known to be no more than counts, sums or codes. Where some
+    are hidden or missing, their column could hold fractions, too.
+    """
     if hasattr(given, "write_csv"):
         import polars.selectors as cs
 
-        return given.with_columns(cs.float().round_sig_figs(digits))
+        columns = given.select(cs.float())
+        names = [
+            one.name for one in columns if not (counts and _whole(one.drop_nulls().to_numpy()))
+        ]
+        return given.with_columns(cs.by_name(names).round_sig_figs(digits))
     if hasattr(given, "columns"):
-        return given.apply(_rounded, digits=digits)
-    if given.dtype.kind not in "fO":  # whole numbers are counts or codes
+        return given.apply(_rounded, digits=digits, counts=counts)
+    fractions = [one for one in given if isinstance(one, float)]
+    if given.dtype.kind not in "fO" or counts and _whole(np.array(fractions, np.float64)):
         return given
     return given.map(lambda one: float(f"{one:.{digits}g}") if isinstance(one, float) else one)
+
+
+def _whole(numbers: NDArray[np.floating[Any]]) -> bool:
+    known = numbers[~np.isnan(numbers)]
+    return bool((known == np.round(known)).all())
 
 
 #: What may be told of sets, beside their numbers of units.

@@ -7,17 +7,18 @@ the records left out follow, and where one of these deviates alone its value doe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from diskret.outputs.cells import Cells
 from diskret.outputs.differences import Difference, Statements
-from diskret.outputs.judge_cells import deviations, estimated
+from diskret.outputs.judge_cells import NEARLY, deviations, estimated, percent_of
 from diskret.outputs.profile import Profile
 
 _PAIRS = 10_000  # of samples, one within the other
-_ENTRIES = 10**8  # samples times atoms
 
 
 def unsafe_deviation(
@@ -42,24 +43,87 @@ def unsafe_deviation(
     profile
         The institution's rules; asked is p% of squares.
     """
-    begins = np.cumsum([0, *sizes])[:-1]
-    if statements.cells.shape[0] * statements.cells.shape[1] > _ENTRIES:
-        return Difference(unresolved=True)
-    cells = statements.cells.toarray() > 0
-    samples = np.vstack([cells, np.maximum.reduceat(cells, begins, axis=0)])
-    first = np.r_[np.arange(len(cells)), begins]  # the cell that a sample is called by
-    number = samples.sum(axis=1)
-    early, late = np.flatnonzero(old[first]), np.flatnonzero(~old[first])
-    both = samples[early].astype(np.float64) @ samples[late].T.astype(np.float64)
-    least = np.minimum(number[early][:, None], number[late])
-    inside = (both == least) & (number[early][:, None] != number[late]) & (least > 0)
-    pairs = np.argwhere(inside)
+    if not statements.names:
+        return Difference()
+    begins = np.cumsum([0, *sizes])
+    whole = sparse.csr_array((np.ones(begins[-1]), np.arange(begins[-1]), begins))
+    cells = sparse.vstack([statements.cells, whole @ statements.cells]).tocsr()
+    samples = replace(statements, cells=cells)
+    first = np.r_[np.arange(begins[-1]), begins[:-1]]  # the cell that a sample is called by
+    atoms = _Atoms.of(statements, values)
+    pairs = _within(cells, old[first])
     for one, other in pairs[:_PAIRS]:
-        rows = early[one], late[other]
-        between = np.append(samples[rows[0]] != samples[rows[1]], False)  # -1: in no atom
-        at = np.where(between[statements.atom] & ~np.isnan(values), 0, -1).astype(np.int32)
-        rest = Cells((("",),), at, values, statements.unit.astype(np.int32))
+        both = samples.atoms_of(one), samples.atoms_of(other)
+        between = np.setxor1d(*both, assume_unique=True)
+        if atoms.surely_safe(between, profile):
+            continue
+        rest = atoms.records(between)
         if estimated(deviations(rest), profile, squares=True)[0]:
-            found = tuple(int(first[row]) for row in rows)
-            return Difference(int(rest.units[0]), found)
+            return Difference(int(rest.units[0]), (int(first[one]), int(first[other])))
     return Difference(unresolved=len(pairs) > _PAIRS)
+
+
+def _within(samples: sparse.csr_array, old: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Shape (pairs, 2): an old sample and a new one, of which one has all atoms of the other."""
+    number = np.diff(samples.indptr)
+    early, late = np.flatnonzero(old), np.flatnonzero(~old)
+    common = (samples[early] @ samples[late].T).tocoo()
+    pairs = np.stack([early[common.row], late[common.col]], axis=1)
+    sizes = number[pairs]
+    inside = (common.data == sizes.min(axis=1)) & (sizes[:, 0] != sizes[:, 1])
+    return pairs[inside]
+
+
+@dataclass(frozen=True, eq=False)
+class _Atoms:
+    """What of records that lie in the same cells says soon that nobody of them deviates alone.
+
+    Parameters
+    ----------
+    statements, values
+        As of `unsafe_deviation`.
+    number, mean, squares, low, high
+        Shape (atoms,): records with a value, their mean, the squares around it, their ends.
+    often
+        How many records one unit has at most.
+    """
+
+    statements: Statements
+    values: NDArray[np.float64]
+    number: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    often: int
+
+    @classmethod
+    def of(cls, statements: Statements, values: NDArray[np.float64]) -> _Atoms:
+        """Counted from the records."""
+        there = (statements.atom >= 0) & ~np.isnan(values)
+        at, own = statements.atom[there], values[there]
+        width = statements.cells.shape[1]
+        number = np.bincount(at, minlength=width)
+        mean = np.bincount(at, own, width) / np.maximum(number, 1)
+        squares = np.bincount(at, (own - mean[at]) ** 2, width).astype(np.float64)
+        low, high = np.full(width, np.inf), np.full(width, -np.inf)
+        np.minimum.at(low, at, own)
+        np.maximum.at(high, at, own)
+        often = int(np.bincount(statements.unit[there]).max(initial=1))
+        return cls(statements, values, number, mean, squares, low, high, often)
+
+    def surely_safe(self, between: NDArray[np.int32], profile: Profile) -> bool:
+        """Whether others deviate enough even if two units deviate as much as can be."""
+        number, mean = self.number[between], self.mean[between]
+        middle = number @ mean / max(number.sum(), 1)
+        total = self.squares[between].sum() + number @ (mean - middle) ** 2
+        ends = self.high[between].max(initial=middle), self.low[between].min(initial=middle)
+        most = self.often * max((one - middle) ** 2 for one in ends)
+        return bool(100 * (total * NEARLY - 2 * most) > percent_of(profile, squares=True) * most)
+
+    def records(self, between: NDArray[np.int32]) -> Cells:
+        """The records of some atoms as one cell."""
+        inside = np.zeros(len(self.number) + 1, bool)  # -1: in no atom
+        inside[between] = True
+        at = np.where(inside[self.statements.atom], 0, -1).astype(np.int32)
+        return Cells((("",),), at, self.values, self.statements.unit.astype(np.int32))

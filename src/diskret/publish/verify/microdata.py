@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from diskret.attack.microdata import certify, certify_safe, claims_shown, safe_says
 from diskret.attack.microdata.certificate import FAMILY, SAFE
-from diskret.attack.microdata.certify_safe import FEWEST_CELLS, check_minimum
+from diskret.attack.microdata.certify_safe import FEWEST_CELLS
+from diskret.attack.microdata.check_safe import check_minimum
 from diskret.attack.microdata.claims import KMap, Safe
 from diskret.attack.microdata.leaving import Leaving
 from diskret.attack.microdata.said import claimed, may_say, told_why
