@@ -1,6 +1,7 @@
 """One deadline: what is not finished by then falls back to something proven, or nothing leaves."""
 
 import json
+import sys
 import time
 from dataclasses import replace
 from functools import partial
@@ -282,6 +283,18 @@ def test_reasons_that_are_not_found_in_time_are_not_examined(clock: Clock):
     assert calm.not_examined == 0 < found.not_examined
     first = {s for s, kind in zip(found.secondary, found.kind, strict=True) if kind in calm.kind}
     assert first and set(found.secondary) == set(calm.secondary)
+
+
+def test_reasons_that_take_too_long_to_begin_with_are_not_examined(monkeypatch):
+    """Whoever waits for the equations is told so, and ends it there."""
+    module = sys.modules["diskret.attack.explain"]
+    monkeypatch.setattr(module, "meanwhile", lambda work, waiting: (waiting(), work())[1])
+    result = dk.suppress(counts(0, (4, 5, 4)), RULE)
+    told: list[tuple[str, int, int]] = []
+    rows = result.explain(progress=lambda *step: told.append(step)).num_rows
+    late = result.explain(time_limit=-1).to_pylist()
+    assert told[0] == ("explain", 0, told[-1][2]) and told[-1][1] == told[-1][2] <= rows
+    assert [row["kind"] for row in late] == ["not examined"] * told[-1][2]
 
 
 # ── totals that were rounded on their own ──────────────────────────────────────────
