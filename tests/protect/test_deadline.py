@@ -13,6 +13,8 @@ from sealing import reseal
 
 import diskret as dk
 from diskret.attack import component, examine, targets_of, unmet
+from diskret.cli.command import Language
+from diskret.cli.show import show_results
 from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ProtectionError, VerificationError
 from diskret.protect import prove
@@ -125,6 +127,7 @@ def test_a_limit_that_is_over_at_once_still_gives_a_proven_result(
     assert proven(result)
     claims = targets_of(result.published, table.measure.sum, result.proof.requirements)
     assert not unmet(result.proof.examination, claims).any()
+    assert result.settings.get("cut_short", False) is (result.bound is None)
 
 
 def test_the_search_gets_half_of_the_time_and_less_against_contributors(clock: Clock):
@@ -145,6 +148,23 @@ def test_the_search_gets_half_of_the_time_and_less_against_contributors(clock: C
     dk.suppress([one, other], RULE, method=noted, time_limit=100)
     dk.suppress(one, RULE, method=noted, time_limit=100, attacker=dk.Attacker(contributor=True))
     assert shares == pytest.approx([0.5, 0.5, 0.2])
+
+
+def test_the_terminal_says_that_more_time_may_hide_less(clock: Clock, capsys, tmp_path):
+    cut = dk.suppress(
+        counts(), RULE, method="modular", time_limit=1, progress=late_after(clock, "suppress")
+    )
+    whole = dk.suppress(counts(), RULE, method="modular")
+    for result, says in ((cut, True), (whole, False)):
+        (tmp_path / "public").mkdir(exist_ok=True)
+        show_results([result], tmp_path, Language.en)
+        assert ("For the office: time or budget ended" in capsys.readouterr().out) is says
+    folder = cut.write(tmp_path / "out", ["csv", "html"], keys=tmp_path / "keys")
+    assert verify(folder, keys=tmp_path / "keys").checked_internal
+    told = [
+        path for path in folder.rglob("*") if path.is_file() and b"cut_short" in path.read_bytes()
+    ]
+    assert {path.parent.name for path in told} == {"internal"}
 
 
 @pytest.mark.parametrize("budget", [None, 1])
