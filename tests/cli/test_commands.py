@@ -215,11 +215,13 @@ def test_verify_looks_for_internal_files_where_told(monkeypatch: pytest.MonkeyPa
 # ── audit ───────────────────────────────────────────────────────────────────────────
 
 
-def findings(exact: int) -> Any:
+def findings(exact: int, outer: int = 0) -> Any:
     frame = pa.table(
         {"region": ["N", "S"], "lower": [5, 0], "upper": pa.array([5 if exact else 9, None])}
     )
-    return SimpleNamespace(cells=4, suppressed=2, exact=exact, frame=frame, lines=("4 cells",))
+    return SimpleNamespace(
+        cells=4, suppressed=2, exact=exact, outer=outer, frame=frame, lines=("4 cells",)
+    )
 
 
 def test_audit_passes_trees_and_symbols_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -254,6 +256,18 @@ def test_audit_refuses_a_table_that_can_be_recomputed(
     done = run("audit", str(table), "--value", "n", "--by", "region=flat")
     assert done.exit_code == 3
     assert "do not publish" in done.output
+
+
+def test_audit_calls_no_table_safe_of_which_it_knows_outer_bounds_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    verb = stand_in(monkeypatch, "protect.audit", "audit", findings(0, outer=2))
+    table = tmp_path / "table.csv"
+    table.write_text("region,n\nN,1\n", encoding="utf-8")
+    done = run(*["audit", str(table), "--value", "n", "--by", "region=flat", "--time-limit", "1"])
+    assert done.exit_code == 0 and verb.called["time_limit"] == 1
+    assert "of 2 only outer bounds" in words(done.output)
+    assert "No suppressed cell can" not in done.output
 
 
 @pytest.mark.parametrize("by", ["region", "=flat", "region="])

@@ -34,6 +34,15 @@ def test_intervals_of_the_course():
     assert got["1", "A"] == (0, 28) and got["2", "C"] == (2, 30)
 
 
+def test_what_is_not_told_in_time_is_bounded_by_single_equations():
+    table = published([(r, c, v if "Total" in (r, c) else "x") for r, c, v in MEINDL])
+    calm, late = (audit(table, BY, "v", time_limit=limit) for limit in (None, -1))
+    assert (calm.outer, late.outer) == (0, 9)
+    assert "as time was limited" in late.lines[-1] and "time" not in "".join(calm.lines)
+    for cell, wide in zip(calm.frame.to_pylist(), late.frame.to_pylist(), strict=True):
+        assert wide["lower"] <= cell["lower"] <= cell["upper"] <= wide["upper"]
+
+
 def test_a_single_suppressed_cell_is_recomputed():
     report = audit(changed(**{"1C": "10", "2A": "8", "2C": "22"}), BY, "v")
     assert report.exact == 1

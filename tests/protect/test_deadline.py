@@ -1,6 +1,7 @@
 """One deadline: what is not finished by then falls back to something proven, or nothing leaves."""
 
 import json
+import sys
 import time
 from dataclasses import replace
 from functools import partial
@@ -12,6 +13,8 @@ from sealing import reseal
 
 import diskret as dk
 from diskret.attack import component, examine, targets_of, unmet
+from diskret.cli.command import Language
+from diskret.cli.show import show_results
 from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ProtectionError, VerificationError
 from diskret.protect import prove
@@ -95,7 +98,7 @@ def test_a_proof_cut_short_never_certifies(clock: Clock, told: str):
     said = r"could not be proven in time \(of 1 s the pattern took 1000000.0, the proof 0.0\)"
     with pytest.raises(ProtectionError, match=said) as refused:
         dk.suppress(table, RULE, method=late, time_limit=1)
-    assert "(von 1 s nahm das Muster" in translated(str(refused.value), "de")
+    assert "(von 1 s entfielen" in translated(str(refused.value), "de")
 
 
 def test_an_unsafe_pattern_is_repaired_or_refused_when_time_is_up(clock: Clock):
@@ -124,6 +127,7 @@ def test_a_limit_that_is_over_at_once_still_gives_a_proven_result(
     assert proven(result)
     claims = targets_of(result.published, table.measure.sum, result.proof.requirements)
     assert not unmet(result.proof.examination, claims).any()
+    assert result.settings.get("cut_short", False) is (result.bound is None)
 
 
 def test_the_search_gets_half_of_the_time_and_less_against_contributors(clock: Clock):
@@ -144,6 +148,23 @@ def test_the_search_gets_half_of_the_time_and_less_against_contributors(clock: C
     dk.suppress([one, other], RULE, method=noted, time_limit=100)
     dk.suppress(one, RULE, method=noted, time_limit=100, attacker=dk.Attacker(contributor=True))
     assert shares == pytest.approx([0.5, 0.5, 0.2])
+
+
+def test_the_terminal_says_that_more_time_may_hide_less(clock: Clock, capsys, tmp_path):
+    cut = dk.suppress(
+        counts(), RULE, method="modular", time_limit=1, progress=late_after(clock, "suppress")
+    )
+    whole = dk.suppress(counts(), RULE, method="modular")
+    for result, says in ((cut, True), (whole, False)):
+        (tmp_path / "public").mkdir(exist_ok=True)
+        show_results([result], tmp_path, Language.en)
+        assert ("For the office: time or budget ended" in capsys.readouterr().out) is says
+    folder = cut.write(tmp_path / "out", ["csv", "html"], keys=tmp_path / "keys")
+    assert verify(folder, keys=tmp_path / "keys").checked_internal
+    told = [
+        path for path in folder.rglob("*") if path.is_file() and b"cut_short" in path.read_bytes()
+    ]
+    assert {path.parent.name for path in told} == {"internal"}
 
 
 @pytest.mark.parametrize("budget", [None, 1])
@@ -282,6 +303,18 @@ def test_reasons_that_are_not_found_in_time_are_not_examined(clock: Clock):
     assert calm.not_examined == 0 < found.not_examined
     first = {s for s, kind in zip(found.secondary, found.kind, strict=True) if kind in calm.kind}
     assert first and set(found.secondary) == set(calm.secondary)
+
+
+def test_reasons_that_take_too_long_to_begin_with_are_not_examined(monkeypatch):
+    """Whoever waits for the equations is told so, and ends it there."""
+    module = sys.modules["diskret.attack.explain"]
+    monkeypatch.setattr(module, "meanwhile", lambda work, waiting: (waiting(), work())[1])
+    result = dk.suppress(counts(0, (4, 5, 4)), RULE)
+    told: list[tuple[str, int, int]] = []
+    rows = result.explain(progress=lambda *step: told.append(step)).num_rows
+    late = result.explain(time_limit=-1).to_pylist()
+    assert told[0] == ("explain", 0, told[-1][2]) and told[-1][1] == told[-1][2] <= rows
+    assert [row["kind"] for row in late] == ["not examined"] * told[-1][2]
 
 
 # ── totals that were rounded on their own ──────────────────────────────────────────

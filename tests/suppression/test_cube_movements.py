@@ -1,14 +1,16 @@
 """Cubes: movements of a cell that keep every total, found without any programme."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 from suppression_problems import REGIONS, flat, hard_problems, problem_of, with_totals
 
-from diskret.suppression import Problem
+from diskret.suppression import Problem, cubes
 from diskret.suppression.changeable import changeable
 from diskret.suppression.changes import Reach
 from diskret.suppression.cube_kernels import Groups, Tries, _cube, _line
@@ -32,6 +34,19 @@ def test_the_cheapest_of_four_rectangles_is_hidden():
     assert not reach.missing(cells).any() and len(changes) == 1
     table = cells.of_cells(hidden).reshape(4, 4)[1:, 1:]
     assert table.tolist() == [[True, False, True], [False] * 3, [True, False, True]]
+
+
+def test_what_has_to_be_compiled_first_is_a_stage_of_its_own(monkeypatch: pytest.MonkeyPatch):
+    def slowly(work, waiting):
+        waiting()
+        return work()
+
+    told: list[tuple[str, int, int]] = []
+    monkeypatch.setattr(cubes, "meanwhile", slowly)
+    leaves = np.array([[1, 9, 5], [8, 9, 9], [6, 9, 4]])
+    problem = problem_of(with_totals(leaves, [flat(3), flat(3)]), [flat(3), flat(3)], minimum=2)
+    hidden_by_cubes(replace(problem, progress=lambda *step: told.append(step)))
+    assert told == [("prepare the search", 0, 1), ("suppress", 0, 1)]
 
 
 def test_a_total_moves_with_chains_down_to_leaves():

@@ -30,6 +30,7 @@ from diskret.attack.republished import (
 )
 from diskret.deadline import OutOfTime
 from diskret.errors import ContradictionError, InputError, ProofError
+from diskret.parallel import meanwhile
 from diskret.progress import Progress, silent
 from diskret.tables import Publication, Published, together
 from diskret.tables.requirements import Requirements
@@ -146,17 +147,22 @@ def explain(
     limit: largest amount of work (see `Explanations.programmes`); None: no limit. Small connected
         parts of the table come first.
     """
-    setting = setting_of(published, examination, requirements, original, attacker, unclaimed)
-    explained = setting.hidden & ~setting.primary
+    asked = np.setdiff1d(examination.cell, requirements.cell)
     if about is not None:
-        explained &= np.isin(setting.cell, about)
-    secondary = np.flatnonzero(explained)
+        asked = np.intersect1d(asked, about)
     found: dict[int, _Answer] = {}
     spent = 0
 
     def tell(_: int = 0) -> None:
-        progress("explain", len(found), len(secondary))
+        progress("explain", len(found), len(asked))
 
+    how = published, examination, requirements, original, attacker, unclaimed
+    try:
+        setting = meanwhile(lambda: setting_of(*how), tell)
+    except OutOfTime:
+        return Explanations.none(asked)
+    explained = setting.hidden & np.isin(setting.cell, asked)
+    secondary = np.flatnonzero(explained)
     with suppress(OutOfTime):  # what was found is told, and the rest is not examined
         for part in connected_parts(setting.reduced):
             own = part.cell[explained[part.cell]].tolist()

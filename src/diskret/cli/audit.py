@@ -58,6 +58,13 @@ def audit(
     signed: Annotated[
         bool, typer.Option("--signed", help="Hidden values may be negative, as profits may be.")
     ] = False,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="End the attack after so many seconds; what it has not told by then is bounded.",
+        ),
+    ] = None,
     decimal: Annotated[str, typer.Option(help="Decimal mark of the file.")] = ".",
     thousands: Annotated[str, typer.Option(help="Mark between thousands in the file.")] = "",
     encoding: Annotated[
@@ -100,6 +107,7 @@ def audit(
                 frequency=frequency,
                 rounding=rounding,
                 signed=signed,
+                time_limit=time_limit,
                 progress=progress,
                 **symbols,
             )
@@ -111,7 +119,10 @@ def audit(
         if report.exact:
             typer.secho(texts.said("exact", exact=report.exact), fg="red")
             raise typer.Exit(REFUSED)
-        typer.secho(texts["safe_from_exact"], fg="green")
+        if report.outer:
+            typer.secho(texts.said("not_settled", outer=report.outer), fg="yellow")
+        else:
+            typer.secho(texts["safe_from_exact"], fg="green")
 
 
 def _on_the_command_line(message: str) -> str:

@@ -53,6 +53,8 @@ def show_results(
             console.print(Padding(Text(f"• {line}"), (0, 0, 0, 2)))
         if result.settings.get("bound") is not None:
             console.print(Padding(Text(f"• {_cheapest(result, language)}"), (0, 0, 0, 2)))
+        if result.settings.get("cut_short"):
+            console.print(Padding(Text(f"• {texts['cut_short']}"), (0, 0, 0, 2)))
         losses = result.losses(language.value)
         if losses:
             console.print(Text(texts["lost"], style="bold"))

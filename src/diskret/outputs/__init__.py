@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from diskret.outputs.figures import boxplot as boxplot
     from diskret.outputs.figures import chart as chart
     from diskret.outputs.figures import density as density
-    from diskret.outputs.figures import histogram as histogram
     from diskret.outputs.figures import residuals as residuals
     from diskret.outputs.figures import scatter as scatter
     from diskret.outputs.files.folder import FolderChecked as FolderChecked
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from diskret.outputs.grouped import describe as describe
     from diskret.outputs.grouped import groupby as groupby
     from diskret.outputs.grouped import quantile as quantile
+    from diskret.outputs.histograms import histogram as histogram
     from diskret.outputs.hypotheses import chi2 as chi2
     from diskret.outputs.hypotheses import mannwhitney as mannwhitney
     from diskret.outputs.hypotheses import ttest as ttest
@@ -82,7 +82,7 @@ _HOME = {
     "folder": "files.folder",
     "glm": "formulas",
     "groupby": "grouped",
-    "histogram": "figures",
+    "histogram": "histograms",
     "logit": "formulas",
     "mode": "shares",
     "model": "models",

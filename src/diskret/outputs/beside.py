@@ -176,7 +176,7 @@ def _neighbours(
     ways = np.concatenate([part.way for part in own if part.way is not None] or [np.zeros(0)])
     seen: dict[tuple[bytes, ...], tuple[int, float]] = {}
     for row in range(0, len(ways), 2):
-        halves = [statements.cells[[row + side]].indices.tobytes() for side in (0, 1)]
+        halves = [statements.atoms_of(row + side).tobytes() for side in (0, 1)]
         # of -x what lies below is what lies above of x
         way = float(ways[row] if halves[0] <= halves[1] else 1 - ways[row])
         first, known = seen.setdefault(tuple(sorted(halves)), (row, way))

@@ -92,6 +92,10 @@ class Statements:
         numbers = np.arange(records) if unit is None else unit.astype(np.int64)
         return cls(names, cells, atom, numbers)
 
+    def atoms_of(self, cell: int) -> NDArray[np.int32]:
+        """The atoms that a cell holds."""
+        return self.cells.indices[self.cells.indptr[cell] : self.cells.indptr[cell + 1]]
+
     def members(self, values: NDArray[np.float64] | None = None) -> Members:
         """The units of each atom, with what they contribute."""
         return Members.made(self.atom, self.cells.shape[1], self.unit, values)

@@ -7,7 +7,7 @@ the records left out follow, and where one of these deviates alone its value doe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +47,14 @@ def unsafe_deviation(
         return Difference()
     begins = np.cumsum([0, *sizes])
     whole = sparse.csr_array((np.ones(begins[-1]), np.arange(begins[-1]), begins))
-    samples = sparse.vstack([statements.cells, whole @ statements.cells]).tocsr()
+    cells = sparse.vstack([statements.cells, whole @ statements.cells]).tocsr()
+    samples = replace(statements, cells=cells)
     first = np.r_[np.arange(begins[-1]), begins[:-1]]  # the cell that a sample is called by
     atoms = _Atoms.of(statements, values)
-    pairs = _within(samples, old[first])
+    pairs = _within(cells, old[first])
     for one, other in pairs[:_PAIRS]:
-        between = np.setxor1d(_row(samples, one), _row(samples, other), assume_unique=True)
+        both = samples.atoms_of(one), samples.atoms_of(other)
+        between = np.setxor1d(*both, assume_unique=True)
         if atoms.surely_safe(between, profile):
             continue
         rest = atoms.records(between)
@@ -70,10 +72,6 @@ def _within(samples: sparse.csr_array, old: NDArray[np.bool_]) -> NDArray[np.int
     sizes = number[pairs]
     inside = (common.data == sizes.min(axis=1)) & (sizes[:, 0] != sizes[:, 1])
     return pairs[inside]
-
-
-def _row(samples: sparse.csr_array, one: int) -> NDArray[np.int32]:
-    return samples.indices[samples.indptr[one] : samples.indptr[one + 1]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,10 @@ from diskret.outputs.differences import Difference, Known, Statements, worst_of
 from diskret.outputs.profile import Profile
 
 _OFTEN = 2  # times that an atom may be in a sum
-_FEW = 3  # records that any two variables agree on in some unit of measurement
+#: How many records any two variables agree on in some unit of measurement.
+FEW = 3
+#: Up to which share of the largest value two values are one.
+EQUAL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,6 @@ class ToldSums:
 
 
 _SAMPLE = 1000  # records that show at once that two variables differ
-_EQUAL = 1e-9  # of the largest value
 
 
 def variables(values: Sequence[NDArray[np.float64] | None]) -> list[ToldSums]:
@@ -76,15 +78,15 @@ def _same(known: NDArray[np.float64], own: NDArray[np.float64]) -> tuple[float, 
     first, second = known[both], own[both]
     if not len(first) or not first.any() or not second.any():
         return None
-    close = _EQUAL * np.abs(second).max()
+    close = EQUAL * np.abs(second).max()
     largest = int(np.abs(first).argmax())
     scale = float(second[largest] / first[largest])
-    few = np.count_nonzero(first) < _FEW and abs(scale - 1) > _EQUAL
+    few = np.count_nonzero(first) < FEW and abs(scale - 1) > EQUAL
     if (np.abs(second - scale * first) <= close).all():
         return None if few or not scale else (scale, 0.0)
     ends = [int(first.argmin()), int(first.argmax())]
     least, most = first[ends]
-    if len(np.unique(first)) <= _FEW or second[ends[0]] == second[ends[1]]:
+    if len(np.unique(first)) <= FEW or second[ends[0]] == second[ends[1]]:
         return None  # any two variables of two values agree so
     scale = float((second[ends[1]] - second[ends[0]]) / (most - least))
     shift = float(second[ends[0]] - scale * least)
@@ -94,7 +96,7 @@ def _same(known: NDArray[np.float64], own: NDArray[np.float64]) -> tuple[float, 
 def _differ(known: NDArray[np.float64], own: NDArray[np.float64], largest: float) -> bool:
     """Whether some records show that no factor and constant make these of the known values.
 
-    If all are within 1e-9 of the largest, these are within three times that by those of two of
+    If all are within `EQUAL` of the largest, these are within three times that by those of two of
     them, the smallest and the largest.
     """
     both = ~np.isnan(known) & ~np.isnan(own)
@@ -104,7 +106,7 @@ def _differ(known: NDArray[np.float64], own: NDArray[np.float64], largest: float
     low, high = int(first.argmin()), int(first.argmax())
     way = (first - first[low]) / (first[high] - first[low])
     gap = np.abs(second - second[low] - way * (second[high] - second[low]))
-    return bool((gap > 4 * _EQUAL * largest).any())
+    return bool((gap > 4 * EQUAL * largest).any())
 
 
 def unsafe_difference(

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from diskret.outputs.sums import EQUAL, FEW
+
 Numbers = NDArray[np.float64]
 
-_EQUAL = 1e-9  # of the largest value
 _LARGEST = 12  # times that a term may be in a variable
 _TRIED = 300  # records by which a sum is looked for; it must hold for all
-_FEW = 3  # records that any two variables agree on in some unit of measurement
 _SAMPLE, _MAYBE = 3000, 0.4  # records that say whether there can be anything, and what they ask
 
 
@@ -91,7 +91,7 @@ def _some(values: Sequence[Numbers]) -> list[Numbers] | None:
     there = [~np.isnan(one) & (one != 0) for one in values]
     for one, other in combinations(there, 2):
         both = np.count_nonzero(one[at] & other[at])
-        if both < _TRIED and np.count_nonzero(one & other) >= _FEW:
+        if both < _TRIED and np.count_nonzero(one & other) >= FEW:
             return None
     return [one[at] for one in values]
 
@@ -139,15 +139,15 @@ def _as_another(
         both = filled & ~np.isnan(values)
         shared = both & (values != 0)
         number, most = int(np.count_nonzero(both)), int(np.count_nonzero(shared))
-        if most < _FEW or most <= share * number:  # where only one is zero, they differ
+        if most < FEW or most <= share * number:  # where only one is zero, they differ
             continue
         every = most == len(values)
         ratios = own.values / values if every else own.values[shared] / values[shared]
         scale = float(np.median(ratios, overwrite_input=True))
         close = np.abs(own.values - scale * values)
-        same = close <= _EQUAL * np.abs(own.values)
+        same = close <= EQUAL * np.abs(own.values)
         agree = int(np.count_nonzero(both & same))
-        if scale and agree > share * number and agree >= _FEW and (best is None or agree > best[0]):
+        if scale and agree > share * number and agree >= FEW and (best is None or agree > best[0]):
             best = agree, scale, same, other
     if best is None:
         return False
@@ -203,12 +203,12 @@ def _sum_of(
     used = np.flatnonzero(np.abs(solved) > 1e-7 * np.abs(own.values[at]).max())
     parts, weights = [parts[one] for one in used], (solved / size)[used]
     gap = np.abs(own.values[at] - weights @ some[used])
-    if len(parts) < 2 or (gap > _EQUAL * np.nanmax(np.abs(own.values))).any():
+    if len(parts) < 2 or (gap > EQUAL * np.nanmax(np.abs(own.values))).any():
         return None  # what does not hold for some does not hold for all
     columns = np.array([one.made(terms) for one in parts])
     common = there & ~np.isnan(columns).any(axis=0)
     gap = np.abs(own.values - weights @ columns)[common]
-    if not (gap <= _EQUAL * np.abs(own.values[common]).max()).all():
+    if not (gap <= EQUAL * np.abs(own.values[common]).max()).all():
         return None
     return parts, weights
 

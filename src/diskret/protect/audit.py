@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from diskret.attack import Attacker, examine
 from diskret.attack.examination import interval_frame
+from diskret.deadline import Deadline
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import to_arrow
@@ -43,6 +44,9 @@ class AuditReport:
     exact
         Number of suppressed cells that can be recomputed exactly, or where values are rounded
         as closely as they would have been published.
+    outer
+        Number of suppressed cells whose interval may be narrower than stated, so that more of them
+        may be recomputable: of very large tables, or where time was limited.
     frame
         Code columns, lower, upper (null: unbounded) of every suppressed cell.
     lines
@@ -53,6 +57,7 @@ class AuditReport:
     cells: int
     suppressed: int
     exact: int
+    outer: int
     frame: pa.Table
     lines: tuple[str, ...]
 
@@ -67,6 +72,7 @@ def audit(
     frequency: bool = False,
     rounding: float | None = None,
     signed: bool = False,
+    time_limit: float | None = None,
     progress: Progress = silent,
 ) -> AuditReport:
     """Compute what an outsider can infer from a published table with suppressed cells.
@@ -93,6 +99,8 @@ def audit(
     signed
         Whether hidden values may be negative; they are taken to be at least 0 if no published
         value is negative and this is not said.
+    time_limit
+        Seconds for the attack; after them intervals are what single equations tell, outer bounds.
     progress
         Called with ``("attack", done, total)``.
 
@@ -114,7 +122,8 @@ def audit(
     with placed(table):
         cells = to_arrow(table, [value], suppressed)[0]
         published = _read(cells, by, said, value, set(suppressed), frequency, rounding, signed)
-    examination = examine(published, Attacker(), progress=progress)
+    deadline = Deadline.after(time_limit)
+    examination = examine(published, Attacker(), progress=progress, deadline=deadline)
     # what is published in thousands is as good as known once it is known to a thousand
     apart = published.rounding if published.rounding > 1 else 0
     exact = examination.upper - examination.lower <= apart
@@ -135,11 +144,17 @@ def audit(
             f"{outer} {outer:interval is an outer bound|intervals are outer bounds}: the true "
             f"{outer:one|ones} may be narrower, and more cells may be recomputable"
         )
+    if examination.outer and examination.quick:
+        lines.append(
+            "as time was limited, that is what single equations tell, one after the other; allow "
+            "more time"
+        )
     return AuditReport(
         published=published,
         cells=published.value.size,
         suppressed=hidden,
         exact=int(exact.sum()),
+        outer=examination.outer,
         frame=interval_frame(published, examination),
         lines=tuple(lines),
     )

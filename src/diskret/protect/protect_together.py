@@ -171,9 +171,12 @@ def _insiders(
 
 
 def _price(problem: Problem, pattern: Pattern, suppressed: NDArray[np.bool_]) -> dict[str, float]:
-    """What the secondaries cost, and how much less a pattern can cost at the least."""
+    """What the secondaries cost, and how much less a pattern can cost at the least.
+
+    Where that is unknown: whether time or budget ended the search for a cheaper pattern.
+    """
     if pattern.bound is None:
-        return {}
+        return {"cut_short": True} if problem.limited and not pattern.complete else {}
     secondary = suppressed.copy()
     cell = problem.requirements.cell
     secondary[cell[cell < len(secondary)]] = False

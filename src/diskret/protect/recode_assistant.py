@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import from_arrow
+from diskret.parallel import meanwhile
 from diskret.progress import Progress, silent
 from diskret.rules import Rule
 from diskret.tables import Table
@@ -76,12 +78,13 @@ def recode_candidates(table: Table, rule: Rule, progress: Progress = silent) -> 
     >>> [(row["code"], row["unsafe_after"], row["cells_lost"]) for row in tried]
     [('S+W', 0, 1), ('N+S', 1, 1), ('N+W', 1, 1)]
     """
-    unsafe = rule(table).unsafe
+    unsafe = meanwhile(lambda: rule(table).unsafe, lambda: progress("recode", 0, 1))
     candidates = list(_candidates(table, unsafe))
     rows: list[tuple[_Candidate, int | None, int]] = []
     for done, candidate in enumerate(candidates):
-        progress("recode", done, len(candidates))
-        rows.append((candidate, *_outcome(table, rule, candidate)))
+        tell = partial(progress, "recode", done, len(candidates))
+        tell()
+        rows.append((candidate, *meanwhile(partial(_outcome, table, rule, candidate), tell)))
     progress("recode", len(candidates), len(candidates))
     rows.sort(key=lambda row: (row[1] is None, row[1] or 0, row[2]))
     frame = pa.table(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from diskret.attack import Explanations, SuppressionCertificate, UnsafeSums, explain
 from diskret.attack.certificate import Proof
+from diskret.deadline import Deadline
 from diskret.errors import DiskretError, InputError
 from diskret.io import FrameKind, from_arrow
 from diskret.keys import SecretKeys
@@ -250,7 +251,13 @@ class Result:
             }
         )
 
-    def explain(self, limit: int | None = None, progress: Progress = silent) -> Any:
+    def explain(
+        self,
+        limit: int | None = None,
+        progress: Progress = silent,
+        *,
+        time_limit: float | None = None,
+    ) -> Any:
         """Why each secondary is hidden: which cells need it, and what would be known of them.
 
         Each secondary in turn is imagined to be published with its value, all else as it is.
@@ -264,6 +271,8 @@ class Result:
             None: no limit. What is left then is said to be ``not examined``.
         progress
             Called with ``("explain", secondaries done, all secondaries)``.
+        time_limit
+            Seconds after which the rest is ``not examined``, too.
 
         Returns
         -------
@@ -294,7 +303,7 @@ class Result:
         [{'region': 'W', 'kind': 'protects', 'needed_by_region': 'S', 'lower': 2, 'upper': 2, \
 'required_lower': 1, 'required_upper': 3, 'required_width': 1}]
         """
-        found = self.explanations(limit, progress)
+        found = self.explanations(limit, Deadline.after(time_limit).watched(progress))
         return from_arrow(self.explanation_cells(found), self.frame_kind)
 
     def since(

@@ -258,7 +258,7 @@ def _searched(problem: Problem, method: Method, quick: Pattern | None, judged: b
     except OutOfTime:
         if quick is None or not search.deadline.passed:
             raise
-        return extended(problem, quick, keep=True)
+        return replace(extended(problem, quick, keep=True), complete=False)
 
 
 def _asking(

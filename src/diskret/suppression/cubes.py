@@ -51,21 +51,29 @@ def hide_in_cubes(
     if problem.tied:
         return []
 
+    def prepared() -> _Cubes:
+        cubes = _Cubes(problem.system.tables[0], cells, hidden)
+        if len(todo):
+            cubes.change(int(todo[0]), 0, 1, 2, False)  # compiled before time is counted
+        return cubes
+
+    def prepare() -> None:
+        problem.progress("prepare the search", 0, 1)
+
     def tell() -> None:
         done = len(todo) - int(np.count_nonzero(reach.missing(cells, todo)))
         problem.progress("suppress", done, len(todo))
 
     # what has to be compiled at the first use on a computer takes seconds
-    return meanwhile(lambda: _hidden(problem, cells, hidden, reach, todo), tell)
+    cubes = meanwhile(prepared, prepare)
+    return meanwhile(lambda: _hidden(problem, cubes, hidden, reach, todo), tell)
 
 
 def _hidden(
-    problem: Problem, cells: Changeable, hidden: NDArray[np.bool_], reach: Reach, todo: _Whole
+    problem: Problem, cubes: _Cubes, hidden: NDArray[np.bool_], reach: Reach, todo: _Whole
 ) -> list[Change]:
     """See `hide_in_cubes`."""
-    cubes = _Cubes(problem.system.tables[0], cells, hidden)
-    if len(todo):
-        cubes.change(int(todo[0]), 0, 1, 2, False)  # compiled before time is counted
+    cells = cubes.cells
     last = Deadline(max(problem.deadline.whole.end, Deadline.after(0).end) + _BEYOND)
     found: list[Change] = []
     for compared, totals in _TRIES:

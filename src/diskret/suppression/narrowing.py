@@ -52,6 +52,9 @@ class Narrowing:
         self.seen = 0
         self._narrow(np.flatnonzero(hidden))
         self.decide(True)
+        # nothing to do: compiled here, where others are told that it goes on
+        self.first_impossible([])
+        self.decide(False)
 
     def publish(self, gone: NDArray[np.int64]) -> None:
         """These groups do not move any more; `decide` says whether it stays so."""

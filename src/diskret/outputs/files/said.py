@@ -15,10 +15,11 @@ from diskret.io.frames import from_arrow
 from diskret.io.key_lines import key_lines
 from diskret.outputs.checked import Checked
 from diskret.outputs.durations import logrank, survival
-from diskret.outputs.figures import boxplot, chart, density, histogram, scatter
+from diskret.outputs.figures import boxplot, chart, density, scatter
 from diskret.outputs.files.tables import Said
 from diskret.outputs.given import column_of
 from diskret.outputs.grouped import describe, groupby, quantile
+from diskret.outputs.histograms import histogram
 from diskret.outputs.hypotheses import chi2, mannwhitney, ttest
 from diskret.outputs.moments import components, correlation
 from diskret.outputs.pivot import pivot_table
