@@ -124,4 +124,4 @@ def _ends(
 
 def _equal(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which values are one of some others, in what is seen of them."""
-    return np.isclose(values[:, None], others, rtol=_SEEN, atol=0).any(axis=1)
+    return np.asarray(np.isclose(values[:, None], others, rtol=_SEEN, atol=0)).any(axis=1)
