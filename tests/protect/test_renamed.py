@@ -87,10 +87,24 @@ def test_a_few_values_stand_among_many_others_by_chance():
         refuse_renamed_categories([full], [full._replace(table=other, hidden=None)])
 
 
-def test_of_records_that_can_be_asked_nothing_is_guessed(tmp_path):
+@pytest.mark.parametrize("further", [{}, {"size": None}])
+def test_of_records_that_were_asked_nothing_is_guessed(tmp_path, further):
     rows = [region for region, number in FIRMS.items() for _ in range(number)]
-    records = pa.table({"region": rows, "land": [WORDS[region] for region in rows]})
-    tables = [dk.tabulate(records, by={name: None}) for name in ("region", "land")]
+    sizes = ["small" if i % 9 else "large" for i in range(len(rows))]
+    land = [WORDS[region] for region in rows]
+    records = pa.table({"region": rows, "land": land, "size": sizes})
+    tables = [dk.tabulate(records, by={name: None, **further}) for name in ("region", "land")]
     results = dk.suppress(tables, RULE, name=["a", "b"])
-    assert told(*results) is None
+    back = {word: region for region, word in WORDS.items()}
+    hidden = [
+        {
+            tuple(
+                back.get(d.hierarchy.codes[i], d.hierarchy.codes[i])
+                for d, i in zip(result.published.dimensions, cell, strict=True)
+            )
+            for cell in np.argwhere(result.published.suppressed).tolist()
+        }
+        for result in results
+    ]
+    assert hidden[0] == hidden[1] != set()
     dk.write(results, tmp_path / "both", ["csv"], keys=KEYS)

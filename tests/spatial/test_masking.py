@@ -144,7 +144,7 @@ def test_two_editions_do_not_tell_the_places_of_the_first():
 
 
 def test_every_part_of_the_ring_is_equally_likely():
-    x = np.arange(40_000.0) * 3 + 4_000_000
+    x = np.arange(10_000.0) * 3 + 4_000_000
     table = pa.table({"x": x, "y": np.full(len(x), 2_500_000.0)})
     masked = mask(table, Ring(100, 500), keys=keys(3))
     step = np.stack([masked.frame["x"].to_numpy() - x, masked.frame["y"].to_numpy() - 2_500_000])
@@ -156,7 +156,7 @@ def test_every_part_of_the_ring_is_equally_likely():
     even = (np.arange(len(x)) + 0.5) / len(x)
     for found in (share, turned):  # Kolmogorov: 1.95 is passed by one in a thousand
         assert np.abs(found - even).max() * np.sqrt(len(x)) < 1.95
-    assert abs(np.corrcoef(far, np.arctan2(step[1], step[0]))[0, 1]) < 0.02
+    assert abs(np.corrcoef(far, np.arctan2(step[1], step[0]))[0, 1]) < 0.03
 
 
 @pytest.mark.parametrize("seed", range(scaled(4)))

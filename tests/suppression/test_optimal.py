@@ -247,6 +247,7 @@ def test_without_any_inequality_exact_judgement_still_finds_the_optimum(
     assert cost_of(problem, pattern.suppressed) == pattern.bound == cheapest(problem)
 
 
+@pytest.mark.long
 def test_a_time_limit_gives_a_safe_pattern_with_its_bound(
     reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -267,6 +268,7 @@ def test_a_time_limit_gives_a_safe_pattern_with_its_bound(
     assert violations(problem, pattern.suppressed) == []
 
 
+@pytest.mark.long
 def test_fractions_alone_guide_a_cheaper_pattern(
     reference_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

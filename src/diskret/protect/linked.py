@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -172,9 +173,20 @@ def check_measures(results: Sequence[Protected], earlier: Sequence[Earlier] = ()
 
     Where nothing says so, names and sums of measures tie no tables.
     """
-    new = [valued(one.before, one.published) for one in results if one.before is not None]
+    new: list[Valued] = []
+    judged: dict[str, frozenset[int]] = {}  # earlier table → proofs
+    for one in results:
+        if one.before is None:
+            continue
+        own = valued(one.before, one.published)
+        if one.proof is not None and one.proof.crossed_claimed:
+            own = own._replace(judged=frozenset({id(one.proof)}))
+            for release, name in one.proof.publication.beside:
+                key = f"{release}/{name}"
+                judged[key] = judged.get(key, frozenset()) | own.judged
+        new.append(own)
     sums = [total for one in results if one.proof for total in one.proof.publication.sums]
-    check_valued(new, earlier, sums)
+    check_valued(new, earlier, sums, judged)
 
 
 def warn_of_corrections(results: Sequence[Protected], earlier: Sequence[Earlier]) -> None:
@@ -201,12 +213,22 @@ def warn_of_corrections(results: Sequence[Protected], earlier: Sequence[Earlier]
 
 
 def check_valued(
-    new: Sequence[Valued], earlier: Sequence[Earlier], sums: Sequence[MeasureSum] = ()
+    new: Sequence[Valued],
+    earlier: Sequence[Earlier],
+    sums: Sequence[MeasureSum] = (),
+    judged: Mapping[str, frozenset[int]] = MappingProxyType({}),
 ) -> None:
-    """The same of tables with what is known of their values."""
+    """The same of tables with what is known of their values.
+
+    judged: earlier table → as `Valued.judged`.
+    """
     if len(new) + len(earlier) < 2:
         return
-    before = [one for table in earlier for one in remembered(table)]
+    before = [
+        one._replace(judged=judged.get(table.name, frozenset()))
+        for table in earlier
+        for one in remembered(table)
+    ]
     known = [*sums, *(total for table in earlier for total in table.sums)]
     refuse_one_measure_twice(new, before, known)
     refuse_undeclared_sums(new, before, known)

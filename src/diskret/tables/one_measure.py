@@ -33,7 +33,8 @@ class Valued(NamedTuple):
     """A table and what its office knows of it: shape of the table, in scaled integers.
 
     `shown`: all values as they are; with noise by record keys, which proportional measures have in
-    common; or neither. `hidden`: which cells are suppressed; None: not known.
+    common; or neither. `hidden`: which cells are suppressed; None: not known. `judged`: marks of
+    the proofs that judged how its variables lie in those of all tables that have the same mark.
     """
 
     table: Table | Published
@@ -41,6 +42,7 @@ class Valued(NamedTuple):
     known: NDArray[np.bool_]
     shown: Literal["whole", "noise", "less"] = "less"
     hidden: NDArray[np.bool_] | None = None
+    judged: frozenset[int] = frozenset()
 
     @property
     def hides(self) -> bool:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from diskret.errors import MeasureError
 from diskret.tables.one_measure import Valued, chance_explains
-from diskret.tables.table import Table
 
 #: What is left of a variable may be tied by the cells of all others.
 _FEW = 3
@@ -25,8 +24,8 @@ _FEW = 3
 def refuse_renamed_categories(new: Sequence[Valued], before: Sequence[Valued] = ()) -> None:
     """Refuse tables of common cells whose finest categories are the same under other names.
 
-    Parameters as of `refuse_one_measure_twice`. Tables whose records can be asked are left out:
-    these tell how variables lie in each other.
+    Parameters as of `refuse_one_measure_twice`. Tables of one proof to which the records told how
+    variables lie in each other are left out.
 
     Raises
     ------
@@ -36,8 +35,8 @@ def refuse_renamed_categories(new: Sequence[Valued], before: Sequence[Valued] = 
     """
     for one, other in [*combinations(new, 2), *((one, its) for one in new for its in before)]:
         common = one.table.about.shares_cells(other.table.about)
-        asked = all(isinstance(own.table, Table) and own.table.asked for own in (one, other))
-        if not common or asked or one.shown == other.shown != "less":
+        judged = not one.judged.isdisjoint(other.judged)
+        if not common or judged or one.shown == other.shown != "less":
             continue
         for name, its, number in _renamed(one, other):
             raise MeasureError(
@@ -53,6 +52,7 @@ def _renamed(one: Valued, other: Valued) -> Iterator[tuple[str, str, int]]:
 
     >>> from diskret.hierarchy import Hierarchy
     >>> from diskret.tables.dimension import Dimension
+    >>> from diskret.tables.table import Table
     >>> def table(*codes):
     ...     region = Dimension("region", Hierarchy.flat(codes))
     ...     counts = np.array([600, 310, 200, 90])
