@@ -17,7 +17,7 @@ from diskret.cli.command import Language
 from diskret.cli.show import show_results
 from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ProtectionError, VerificationError
-from diskret.protect import prove
+from diskret.protect import prove, revealed_sums
 from diskret.protect.insiders import InsiderJudge
 from diskret.publish.verify.folder import verify
 from diskret.suppression import Pattern, sequential
@@ -165,6 +165,17 @@ def test_the_terminal_says_that_more_time_may_hide_less(clock: Clock, capsys, tm
         path for path in folder.rglob("*") if path.is_file() and b"cut_short" in path.read_bytes()
     ]
     assert {path.parent.name for path in told} == {"internal"}
+
+
+def test_what_takes_long_to_judge_is_a_stage_of_its_own(monkeypatch: pytest.MonkeyPatch):
+    told: list[tuple[str, int, int]] = []
+    monkeypatch.setattr(revealed_sums, "meanwhile", lambda work, waiting: (waiting(), work())[1])
+    asked = partial(dk.suppress, counts(), RULE, progress=lambda *step: told.append(step))
+    asked(attacker=dk.Attacker())
+    assert ("judge sums", 0, 1) not in told
+    asked(attacker=dk.Attacker(contributor=True))
+    assert ("judge sums", 0, 1) in told
+    assert {translated(task, "de") for task, _, _ in told}.isdisjoint(task for task, _, _ in told)
 
 
 @pytest.mark.parametrize("budget", [None, 1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ from diskret.attack import (
 from diskret.attack.examine import narrowed
 from diskret.deadline import OutOfTime
 from diskret.errors import ProofError, ProtectionError
+from diskret.parallel import meanwhile
 from diskret.protect.attack_pattern import Found, PatternAttack, Terms
 from diskret.protect.parts import PartsJudge
 from diskret.protect.revealed_sums import Judge, everything_around, extended
@@ -162,7 +164,7 @@ class _Course:
             repaired += 1
             self.problem.deadline.check()
             found = self._attacked()
-        parts, rests, crossed = _judged(found.published, self.terms.parts)
+        parts, rests, crossed = _judged(found.published, self.terms.parts, self.problem.judging)
         withstood = found.withstood
         if withstood is not None:
             hidden = self.because[found.published.suppressed[self.because]]
@@ -307,12 +309,12 @@ def _named(published: Publication, failing: Sequence[_Cells]) -> str:
 
 
 def _judged(
-    published: Publication, parts: PartsJudge | None
+    published: Publication, parts: PartsJudge | None, waiting: Callable[[], None]
 ) -> tuple[JudgedParts | None, JudgedParts | None, JudgedParts | None]:
     """What was judged of revealed parts, rests, and rests between variables; none is unsafe."""
     if parts is None:
         return None, None, None
-    found = parts(published)
+    found = meanwhile(partial(parts, published), waiting)
     if len(found.sums):
         number = Count(len(found.sums))
         raise ProofError(

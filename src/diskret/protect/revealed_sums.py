@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,7 @@ from diskret.attack import Attacker, Proposals, Requirements, UnsafeSums, reveal
 from diskret.deadline import OutOfTime
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.graphs import connected
+from diskret.parallel import meanwhile
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.parts import PartsJudge
 from diskret.protect.plan import TableToProtect
@@ -267,10 +269,10 @@ def _asking(
     """The problem with what is revealed, all unsafe sums, whether it asks for more, named parts."""
     unsafe, asked, named = None, list[UnsafeSums](), ""
     if judge is not None:
-        unsafe, known = judge(seen)
+        unsafe, known = meanwhile(partial(judge, seen), problem.judging)
         asked.append(unsafe.only(known))
     if parts is not None:
-        found = parts(seen)
+        found = meanwhile(partial(parts, seen), problem.judging)
         asked.append(found.sums)
         named = found.named
     for sums in asked:
