@@ -124,4 +124,5 @@ def _ends(
 
 def _equal(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which values are one of some others, in what is seen of them."""
-    return np.asarray(np.isclose(values[:, None], others, rtol=_SEEN, atol=0)).any(axis=1)
+    close = np.isclose(values[:, None], others, rtol=_SEEN, atol=0)
+    return np.logical_or.reduce(close, axis=1)
