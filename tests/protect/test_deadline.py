@@ -12,12 +12,13 @@ import pytest
 from sealing import reseal
 
 import diskret as dk
+from diskret import parallel
 from diskret.attack import component, examine, targets_of, unmet
 from diskret.cli.command import Language
 from diskret.cli.show import show_results
 from diskret.deadline import NEVER, Deadline, OutOfTime
 from diskret.errors import ProtectionError, VerificationError
-from diskret.protect import prove, revealed_sums
+from diskret.protect import prove
 from diskret.protect.insiders import InsiderJudge
 from diskret.publish.verify.folder import verify
 from diskret.suppression import Pattern, sequential
@@ -169,12 +170,12 @@ def test_the_terminal_says_that_more_time_may_hide_less(clock: Clock, capsys, tm
 
 def test_what_takes_long_to_judge_is_a_stage_of_its_own(monkeypatch: pytest.MonkeyPatch):
     told: list[tuple[str, int, int]] = []
-    monkeypatch.setattr(revealed_sums, "meanwhile", lambda work, waiting: (waiting(), work())[1])
+    monkeypatch.setattr(parallel, "meanwhile", lambda work, waiting: (waiting(), work())[1])
     asked = partial(dk.suppress, counts(), RULE, progress=lambda *step: told.append(step))
     asked(attacker=dk.Attacker())
     assert ("judge sums", 0, 1) not in told
     asked(attacker=dk.Attacker(contributor=True))
-    assert ("judge sums", 0, 1) in told
+    assert told.count(("judge sums", 0, 1)) == told.count(("judge sums", 1, 1)) > 0
     assert {translated(task, "de") for task, _, _ in told}.isdisjoint(task for task, _, _ in told)
 
 

@@ -15,7 +15,7 @@ from diskret.attack import Requirements, certify_rounding
 from diskret.deadline import Deadline
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
-from diskret.parallel import meanwhile
+from diskret.parallel import stage
 from diskret.parameters import Positive, Whole, reading
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import check_rule, checked_tables, rules_for
@@ -213,10 +213,8 @@ def round_table(
         finest = _finest(tables) if inner is None else inner
         secret = SecretKeys.load(keys)
         # what has to be compiled at the first use on a computer takes seconds
-        values = meanwhile(
-            partial(_small_counts, finest, tables, scaled[0], secret),
-            partial(progress, "round", 0, 1),
-        )
+        rounded = partial(_small_counts, finest, tables, scaled[0], secret)
+        values = stage(rounded, progress, "round")
         cut = [one is not finest for one in tables]
     published = [
         published_with(t, Noise.of(v), name=n, changed="rounding")

@@ -94,10 +94,6 @@ class Problem:
         """Report that the search has not begun to hide anything yet, but goes on."""
         self.progress("suppress", 0, max(len(self.requirements.cell), 1))
 
-    def judging(self) -> None:
-        """Report that what a pattern reveals is being judged."""
-        self.progress("judge sums", 0, 1)
-
     def seconds(self) -> float:
         """Time left; 0 if the budget is used up, inf if nothing limits it."""
         return self.deadline.seconds() if self.work.left else 0.0
