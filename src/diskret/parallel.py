@@ -10,6 +10,7 @@ from threading import Thread
 from typing import TypeVar
 
 from diskret.effort import counted, spend
+from diskret.progress import Progress
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -55,6 +56,26 @@ def meanwhile(work: Callable[[], Result], waiting: Callable[[], None]) -> Result
         wait([future])  # it still changes what others may go on with
         raise
     return future.result()
+
+
+def stage(work: Callable[[], Result], progress: Progress, task: str) -> Result:
+    """Do something as a task of its own; if it takes long that is told, and its end as well.
+
+    >>> told = []
+    >>> stage(lambda: 7, lambda *step: told.append(step), "prepare"), told
+    (7, [])
+    """
+    long = False
+
+    def waiting() -> None:
+        nonlocal long
+        long = True
+        progress(task, 0, 1)
+
+    found = meanwhile(work, waiting)
+    if long:
+        progress(task, 1, 1)
+    return found
 
 
 def in_order(

@@ -471,6 +471,16 @@ def test_an_end_of_classes_may_be_the_smallest_value_of_a_group():
     assert found(ends) == {"extremes": {("B", "min")}}
 
 
+def test_an_end_that_is_the_smallest_value_of_all_is_judged_by_all_who_have_it():
+    """Firms have one employee at least: whoever names that end has looked at no region."""
+    firms = pd.DataFrame({"staff": np.arange(200) % 19 + 1, "region": ["A"] * 100 + ["B"] * 100})
+    assert (firms[firms.region == "A"].staff == 1).sum() < 10
+    assert histogram(firms, "staff", [1, 10, 30], "region").verdict == "pass"
+    firms.loc[firms.staff == 1, "staff"] = [1] + [2] * 10
+    told = histogram(firms, "staff", [1, 10, 30], "region")
+    assert found(told) == {"extremes": {("All", "min")}}
+
+
 def test_whiskers_and_boxes_make_classes():
     frame = pd.DataFrame({"pay": np.arange(201.0) ** 1.5})
     assert boxplot(frame, "pay", whis=(5, 95), showfliers=False).verdict == "pass"

@@ -12,6 +12,7 @@ import pytest
 from sealing import reseal
 
 import diskret as dk
+from diskret import parallel
 from diskret.attack import component, examine, targets_of, unmet
 from diskret.cli.command import Language
 from diskret.cli.show import show_results
@@ -165,6 +166,17 @@ def test_the_terminal_says_that_more_time_may_hide_less(clock: Clock, capsys, tm
         path for path in folder.rglob("*") if path.is_file() and b"cut_short" in path.read_bytes()
     ]
     assert {path.parent.name for path in told} == {"internal"}
+
+
+def test_what_takes_long_to_judge_is_a_stage_of_its_own(monkeypatch: pytest.MonkeyPatch):
+    told: list[tuple[str, int, int]] = []
+    monkeypatch.setattr(parallel, "meanwhile", lambda work, waiting: (waiting(), work())[1])
+    asked = partial(dk.suppress, counts(), RULE, progress=lambda *step: told.append(step))
+    asked(attacker=dk.Attacker())
+    assert ("judge sums", 0, 1) not in told
+    asked(attacker=dk.Attacker(contributor=True))
+    assert told.count(("judge sums", 0, 1)) == told.count(("judge sums", 1, 1)) > 0
+    assert {translated(task, "de") for task, _, _ in told}.isdisjoint(task for task, _, _ in told)
 
 
 @pytest.mark.parametrize("budget", [None, 1])

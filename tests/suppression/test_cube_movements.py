@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from profiles import examples
 from suppression_problems import REGIONS, flat, hard_problems, problem_of, with_totals
 
+from diskret import parallel
 from diskret.suppression import Problem, cubes
 from diskret.suppression.changeable import changeable
 from diskret.suppression.changes import Reach
@@ -42,11 +43,12 @@ def test_what_has_to_be_compiled_first_is_a_stage_of_its_own(monkeypatch: pytest
         return work()
 
     told: list[tuple[str, int, int]] = []
-    monkeypatch.setattr(cubes, "meanwhile", slowly)
+    for module in (cubes, parallel):
+        monkeypatch.setattr(module, "meanwhile", slowly)
     leaves = np.array([[1, 9, 5], [8, 9, 9], [6, 9, 4]])
     problem = problem_of(with_totals(leaves, [flat(3), flat(3)]), [flat(3), flat(3)], minimum=2)
     hidden_by_cubes(replace(problem, progress=lambda *step: told.append(step)))
-    assert told == [("prepare the search", 0, 1), ("suppress", 0, 1)]
+    assert told == [*(("prepare the search", done, 1) for done in (0, 1)), ("suppress", 0, 1)]
 
 
 def test_a_total_moves_with_chains_down_to_leaves():

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diskret.errors import InputError
 from diskret.outputs.cells import Cells
@@ -41,8 +42,8 @@ def histogram(
         The ends of the classes, of which the last one holds its upper end; or how many there are
         from the smallest to the largest value, or a rule of numpy for that. Ends that are the
         smallest or largest value, of all records or of a group, are values of units, and judged as
-        such; other ends are percentiles, and classes say what these tell. Ends between possible
-        values, such as 17.5 years, are nobody's.
+        such, that of all by all who have it; other ends are percentiles, and classes say what these
+        tell. Ends between possible values, such as 17.5 years, are nobody's.
     by
         Names of columns that make groups; None: all records are one.
     unit, profile
@@ -97,21 +98,31 @@ def histogram(
     whole = Groups((), len(numbers)).cells(numbers, task.records.unit)
     parts += _ends(whole, edges, column, always=np.ndim(bins) == 0)
     if task.keys:
-        parts += _ends(task.groups.cells(numbers, task.records.unit), edges, column)
+        # an end of all records, such as one employee, says nothing of any group
+        others = edges[~_equal(edges, np.concatenate(whole.bounds))]
+        parts += _ends(task.groups.cells(numbers, task.records.unit), others, column)
     return task.judged(output, parts, [column], kind="histogram")
 
 
-def _ends(cells: Cells, edges: Any, column: str, always: bool = False) -> list[Part]:
+def _ends(
+    cells: Cells, edges: NDArray[np.float64], column: str, always: bool = False
+) -> list[Part]:
     """The smallest and largest values of cells that are ends of classes, in what is seen of them.
 
     Any end: below the smallest value there may be an empty class.
     """
     parts: list[Part] = []
     for name, bound in zip(("min", "max"), cells.bounds, strict=True):
-        shown = np.isclose(bound[:, None], edges, rtol=_SEEN, atol=0).any(axis=1) | always
+        shown = _equal(bound, edges) | always
         if shown.any():
             at = np.where(np.append(shown, False)[cells.at], cells.at, np.int32(-1))
             own = Cells(cells.names, at, cells.values, cells.unit)
             statistic = replace(STATISTICS[name], checks=("extremes", "missing"))
             parts.append(Part(statistic, [own], (), column, (name,)))
     return parts
+
+
+def _equal(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which values are one of some others, in what is seen of them."""
+    close = np.isclose(values[:, None], others, rtol=_SEEN, atol=0)
+    return np.logical_or.reduce(close, axis=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,9 +22,11 @@ from diskret.attack import (
 from diskret.attack.examine import narrowed
 from diskret.deadline import OutOfTime
 from diskret.errors import ProofError, ProtectionError
+from diskret.parallel import stage
+from diskret.progress import Progress
 from diskret.protect.attack_pattern import Found, PatternAttack, Terms
 from diskret.protect.parts import PartsJudge
-from diskret.protect.revealed_sums import Judge, everything_around, extended
+from diskret.protect.revealed_sums import JUDGING, Judge, everything_around, extended
 from diskret.suppression import Pattern, Problem
 from diskret.tables import Earlier, Publication
 from diskret.texts.numbers import Count
@@ -162,7 +165,7 @@ class _Course:
             repaired += 1
             self.problem.deadline.check()
             found = self._attacked()
-        parts, rests, crossed = _judged(found.published, self.terms.parts)
+        parts, rests, crossed = _judged(found.published, self.terms.parts, self.problem.progress)
         withstood = found.withstood
         if withstood is not None:
             hidden = self.because[found.published.suppressed[self.because]]
@@ -307,12 +310,12 @@ def _named(published: Publication, failing: Sequence[_Cells]) -> str:
 
 
 def _judged(
-    published: Publication, parts: PartsJudge | None
+    published: Publication, parts: PartsJudge | None, progress: Progress
 ) -> tuple[JudgedParts | None, JudgedParts | None, JudgedParts | None]:
     """What was judged of revealed parts, rests, and rests between variables; none is unsafe."""
     if parts is None:
         return None, None, None
-    found = parts(published)
+    found = stage(partial(parts, published), progress, JUDGING)
     if len(found.sums):
         number = Count(len(found.sums))
         raise ProofError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,7 @@ from diskret.attack import Attacker, Proposals, Requirements, UnsafeSums, reveal
 from diskret.deadline import OutOfTime
 from diskret.errors import InputError, ProofError, ProtectionError
 from diskret.graphs import connected
+from diskret.parallel import stage
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.parts import PartsJudge
 from diskret.protect.plan import TableToProtect
@@ -38,6 +40,8 @@ from diskret.system import with_sums
 from diskret.tables import Earlier, Publication, Table
 from diskret.tables.unions import union_table, unions_exact
 
+#: The task of judging what a pattern reveals.
+JUDGING = "judge sums"
 #: Shares of the time left for a first pattern that tells what is revealed, for the pattern itself,
 #: and for one repair; the rest is that of the proof.
 _FIRST, _SEARCH, _REPAIR = 0.2, 0.5, 0.3
@@ -267,10 +271,10 @@ def _asking(
     """The problem with what is revealed, all unsafe sums, whether it asks for more, named parts."""
     unsafe, asked, named = None, list[UnsafeSums](), ""
     if judge is not None:
-        unsafe, known = judge(seen)
+        unsafe, known = stage(partial(judge, seen), problem.progress, JUDGING)
         asked.append(unsafe.only(known))
     if parts is not None:
-        found = parts(seen)
+        found = stage(partial(parts, seen), problem.progress, JUDGING)
         asked.append(found.sums)
         named = found.named
     for sums in asked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from os import PathLike
 from typing import Annotated, Any, Literal, overload
 
@@ -14,6 +15,7 @@ from diskret.attack import Requirements, certify_rounding
 from diskret.deadline import Deadline
 from diskret.errors import InputError
 from diskret.keys import SecretKeys
+from diskret.parallel import stage
 from diskret.parameters import Positive, Whole, reading
 from diskret.progress import Progress, silent
 from diskret.protect.arguments import check_rule, checked_tables, rules_for
@@ -209,7 +211,10 @@ def round_table(
         perturbed = Perturbed("controlled", base=base, steps=found.steps)
     else:
         finest = _finest(tables) if inner is None else inner
-        values = _small_counts(finest, tables, scaled[0], SecretKeys.load(keys))
+        secret = SecretKeys.load(keys)
+        # what has to be compiled at the first use on a computer takes seconds
+        rounded = partial(_small_counts, finest, tables, scaled[0], secret)
+        values = stage(rounded, progress, "round")
         cut = [one is not finest for one in tables]
     published = [
         published_with(t, Noise.of(v), name=n, changed="rounding")

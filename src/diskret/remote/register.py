@@ -95,7 +95,7 @@ def _data(section: Section, keys: SecretKeys) -> DataSet:
         processes,
         versions,
         _dictionary(section.section("dictionary"), columns),
-        limits.whole("seconds", 60, 1, 86_400),
+        limits.whole("seconds", DataSet.seconds, 1, 86_400),
     )
 
 

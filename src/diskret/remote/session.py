@@ -150,7 +150,7 @@ class Session:
         return self._run({"query": query})
 
     def run_script(
-        self, code: str, *, seconds: int = 3, written: Literal["python", "r"] = "python"
+        self, code: str, *, seconds: int | None = None, written: Literal["python", "r"] = "python"
     ) -> Answer:
         """What a script shows on the anonymised version, and what it prints.
 
@@ -163,7 +163,7 @@ class Session:
         code
             The script.
         seconds
-            How long a run may take.
+            How long a run may take; None: the few seconds that the office gives all scripts.
         written
             In which language.
 
@@ -172,8 +172,10 @@ class Session:
         InputError
             It failed, or is not allowed.
         """
-        names = {"project": self.project, "data": self.data}
-        return self._run({"script": code, "seconds": seconds, "written": written, **names})
+        asked: dict[str, str | int] = {"project": self.project, "data": self.data}
+        if seconds is not None:
+            asked["seconds"] = seconds
+        return self._run({"script": code, "written": written, **asked})
 
     def _run(self, asked: Mapping[str, str | int]) -> Answer:
         import pandas as pd

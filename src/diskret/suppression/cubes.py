@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diskret.deadline import Deadline
-from diskret.parallel import meanwhile
+from diskret.parallel import meanwhile, stage
 from diskret.suppression.changeable import Changeable
 from diskret.suppression.changes import Change, Reach
 from diskret.suppression.problem import Problem
@@ -57,15 +57,12 @@ def hide_in_cubes(
             cubes.change(int(todo[0]), 0, 1, 2, False)  # compiled before time is counted
         return cubes
 
-    def prepare() -> None:
-        problem.progress("prepare the search", 0, 1)
-
     def tell() -> None:
         done = len(todo) - int(np.count_nonzero(reach.missing(cells, todo)))
         problem.progress("suppress", done, len(todo))
 
     # what has to be compiled at the first use on a computer takes seconds
-    cubes = meanwhile(prepared, prepare)
+    cubes = stage(prepared, problem.progress, "prepare the search")
     return meanwhile(lambda: _hidden(problem, cubes, hidden, reach, todo), tell)
 
 
