@@ -87,24 +87,39 @@ def test_a_few_values_stand_among_many_others_by_chance():
         refuse_renamed_categories([full], [full._replace(table=other, hidden=None)])
 
 
-@pytest.mark.parametrize("further", [{}, {"size": None}])
-def test_of_records_that_were_asked_nothing_is_guessed(tmp_path, further):
+def asked(further=()):
+    """Tables of the same records, by region and by land."""
     rows = [region for region, number in FIRMS.items() for _ in range(number)]
     sizes = ["small" if i % 9 else "large" for i in range(len(rows))]
     land = [WORDS[region] for region in rows]
     records = pa.table({"region": rows, "land": land, "size": sizes})
-    tables = [dk.tabulate(records, by={name: None, **further}) for name in ("region", "land")]
-    results = dk.suppress(tables, RULE, name=["a", "b"])
+    names = ("region", "land")
+    return [dk.tabulate(records, by=dict.fromkeys((name, *further))) for name in names]
+
+
+def hidden(result):
+    """The cells that are, by regions."""
     back = {word: region for region, word in WORDS.items()}
-    hidden = [
-        {
-            tuple(
-                back.get(d.hierarchy.codes[i], d.hierarchy.codes[i])
-                for d, i in zip(result.published.dimensions, cell, strict=True)
-            )
-            for cell in np.argwhere(result.published.suppressed).tolist()
-        }
-        for result in results
-    ]
-    assert hidden[0] == hidden[1] != set()
+    codes = [[back.get(c, c) for c in d.hierarchy.codes] for d in result.published.dimensions]
+    return {
+        tuple(of[at] for of, at in zip(codes, cell, strict=True))
+        for cell in np.argwhere(result.published.suppressed).tolist()
+    }
+
+
+@pytest.mark.parametrize("further", [(), ("size",)])
+def test_of_records_that_were_asked_nothing_is_guessed(tmp_path, further):
+    results = dk.suppress(asked(further), RULE, name=["a", "b"])
+    assert hidden(results[0]) == hidden(results[1]) != set()
     dk.write(results, tmp_path / "both", ["csv"], keys=KEYS)
+
+
+def test_what_is_out_already_is_not_hidden_under_another_name(tmp_path):
+    ledger = dk.Ledger.create(tmp_path / "ledger.db", keys=KEYS)
+    tables = asked()
+    first = dk.suppress(tables[0], RULE, name="a")
+    ledger.publish(first, tmp_path / "a", ["csv"])
+    alone = dk.suppress(tables[1], RULE, name="b", cost=others_cost_less)
+    beside = dk.suppress(tables[1], RULE, name="b", cost=others_cost_less, ledger=ledger)
+    assert hidden(alone) != hidden(first) == hidden(beside)
+    ledger.publish(beside, tmp_path / "b", ["csv"])

@@ -56,8 +56,7 @@ def judge_model(fit: Fit, units: Units, told: Sequence[Told], rules: Profile) ->
         *_saturated(fit, units, rules),
         *_products(fit, units, rules),
         *_residuals(fit, units, rules),
-        *_scattered(fit, units, rules),
-        *_squares(columns, units, rules),
+        *_squares(fit, columns, units, rules),
         *([] if fit.understood else [Finding("unknown", rules.verdict("unknown"), ((fit.name,),))]),
     ]
     return [*merged(found)]
@@ -293,29 +292,27 @@ def _residuals(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
     return [Finding("residual_sum", rules.verdict("residual_sum"))]
 
 
-def _scattered(fit: Fit, units: Units, rules: Profile) -> list[Finding]:
-    """A robust covariance tells the sum of squared residuals times those of each regressor."""
-    if fit.scattered is None:
-        return []
-    scattered = fit.scattered if fit.prior is None else fit.prior * fit.scattered
-    few = tuple(
-        (name,)
-        for name, column in zip(fit.names, fit.x.T, strict=True)
-        if _few_squares((column * scattered) ** 2, units, rules)
-    )
-    blanks = {"percent": rules.p_percent}
-    return [Finding("squares", rules.verdict("squares"), few, blanks)] if few else []
+def _squares(
+    fit: Fit, columns: Mapping[str, Numbers], units: Units, rules: Profile
+) -> list[Finding]:
+    """Sums of squares of what is explained (by its share) and of regressors (by covariances).
 
-
-def _squares(columns: Mapping[str, Numbers], units: Units, rules: Profile) -> list[Finding]:
-    """Sums of squares of what is explained (by its share) and of regressors (by covariances)."""
-    few = tuple(
+    A robust covariance tells those of residuals times each regressor, too.
+    """
+    few = [
         (name,)
         for name, column in columns.items()
         if two_values(column) is None and _few_squares((column - column.mean()) ** 2, units, rules)
-    )
+    ]
+    if fit.scattered is not None:
+        scattered = fit.scattered if fit.prior is None else fit.prior * fit.scattered
+        few += [
+            (name,)
+            for name, column in zip(fit.names, fit.x.T, strict=True)
+            if _few_squares((column * scattered) ** 2, units, rules)
+        ]
     blanks = {"percent": rules.p_percent}
-    return [Finding("squares", rules.verdict("squares"), few, blanks)] if few else []
+    return [Finding("squares", rules.verdict("squares"), tuple(few), blanks)] if few else []
 
 
 def _few_squares(squares: Numbers, units: Units, rules: Profile) -> bool:

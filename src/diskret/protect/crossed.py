@@ -63,14 +63,41 @@ class UnsafeCrossed:
 CrossedJudge = Callable[[Publication], UnsafeCrossed]
 
 
-def crossed_judge(
-    to_protect: Sequence[TableToProtect], before: EarlierTables, cells: int
-) -> CrossedJudge | None:
-    """What the rules say of what tables by different variables leave of each other's cells.
+@dataclass(frozen=True, eq=False)
+class Crossings:
+    """How variables lie in each other, as records told, of new tables and of all.
 
-    The records are asked once more, by pairs of variables and by three. Where they are gone, or
-    tables are not of the same records, nothing is judged. None if all tables have the same
-    variables.
+    found: each with the rules that judge what is left. missing: how many could not be told.
+    """
+
+    found: tuple[tuple[Crossed, tuple[Rule, ...]], ...]
+    missing: int
+
+    def staying(
+        self, to_protect: Sequence[TableToProtect], before: EarlierTables
+    ) -> list[TableToProtect]:
+        """New tables with the cells that an earlier one shows as those of another variable.
+
+        Hiding these protects nobody.
+        """
+        known = [np.zeros(one.table.shape, dtype=bool) for one in to_protect]
+        for own, _ in self.found:
+            if len(own.groupings) > 2:
+                continue
+            (new, cells), (place, others) = _the_same(own)
+            if place >= len(known):
+                seen = before.earlier[place - len(known)].published
+                known[new].ravel()[cells[~seen.suppressed.ravel()[others]]] = True
+        return [
+            one.staying(where & ~one.sensitivity.unsafe)
+            for one, where in zip(to_protect, known, strict=True)
+        ]
+
+
+def crossings(to_protect: Sequence[TableToProtect], before: EarlierTables) -> Crossings:
+    """Ask the records once more, by pairs of variables and by three.
+
+    Where they are gone, or tables are not of the same records, nothing is told.
     """
     new = [one.table for one in to_protect]
     tables = [*new, *before.tables]
@@ -90,6 +117,15 @@ def crossed_judge(
         most = max((rule.largest for rule in rules), default=0)
         if rules and (made := _crossed(new, places, names, most, counted)) is not None:
             found.append((made, rules))
+    return Crossings(tuple(found), missing)
+
+
+def crossed_judge(told: Crossings, cells: int) -> CrossedJudge | None:
+    """What the rules say of what tables by different variables leave of each other's cells.
+
+    None if all tables have the same variables.
+    """
+    found, missing = told.found, told.missing
     if not found and not missing:
         return None
 
@@ -144,16 +180,8 @@ def shown_under_another_name(
 
     Categories of the same records, a city that is a land, have the same cells.
     """
-    first, second = own.groupings
-    size = [np.diff(grouping.pieces.indptr) for grouping in own.groupings]
-    common = sparse.coo_array(first.pieces @ second.pieces.T)
-    same = (common.data == size[0][common.row]) & (common.data == size[1][common.col])
-    same &= first.some[common.row] & second.some[common.col]
     starts, unknown = publication.starts, all_cells(publication).unknown
-    pair = np.stack([
-        starts[grouping.table] + grouping.cells[at[same]].ravel()
-        for grouping, at in zip(own.groupings, (common.row, common.col), strict=True)
-    ])  # fmt: skip
+    pair = np.stack([starts[table] + own_cells for table, own_cells in _the_same(own)])
     hidden = unknown[pair]
     shown = np.unique(np.where(hidden[0], pair[1], pair[0])[hidden[0] != hidden[1]])
     number = len(shown)
@@ -163,6 +191,19 @@ def shown_under_another_name(
     none = np.zeros(number, dtype=np.int64)
     names = [cell_name(publication, int(cell)) for cell in shown[:_EXAMPLES]]
     return UnsafeSums(member, none, none, none + 1, number), names
+
+
+def _the_same(own: Crossed) -> tuple[tuple[int, NDArray[np.intp]], tuple[int, NDArray[np.intp]]]:
+    """Cells of two tables that hold the same records: each table's position, and its cells."""
+    first, second = own.groupings
+    size = [np.diff(grouping.pieces.indptr) for grouping in own.groupings]
+    common = sparse.coo_array(first.pieces @ second.pieces.T)
+    same = (common.data == size[0][common.row]) & (common.data == size[1][common.col])
+    same &= first.some[common.row] & second.some[common.col]
+    return (
+        (first.table, first.cells[common.row[same]].ravel()),
+        (second.table, second.cells[common.col[same]].ravel()),
+    )
 
 
 def _is_hidden(publication: Publication, own: Crossed, rests: CrossedRests) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from diskret.attack import JudgedParts, Parts, UnsafeSums, may_have_parts, revea
 from diskret.errors import InputError
 from diskret.hierarchy import Hierarchy
 from diskret.protect.arguments import rules_judging_unions
-from diskret.protect.crossed import crossed_judge
+from diskret.protect.crossed import Crossings, crossed_judge
 from diskret.protect.earlier_tables import EarlierTables
 from diskret.protect.plan import TableToProtect
 from diskret.protect.rests import rests_judge
@@ -64,6 +64,7 @@ def subtraction_judge(
     before: EarlierTables,
     system: System,
     public: Callable[[NDArray[np.bool_]], Publication],
+    told: Crossings,
 ) -> PartsJudge | None:
     """What the rules say of all that nobody published but subtraction reveals.
 
@@ -73,7 +74,7 @@ def subtraction_judge(
     cells = len(system.value)
     of_parts = parts_judge(to_protect, before, system, public)
     of_rests = rests_judge(to_protect, before, cells, public)
-    of_crossed = crossed_judge(to_protect, before, cells)
+    of_crossed = crossed_judge(told, cells)
     if of_parts is None and of_rests is None and of_crossed is None:
         return None
 

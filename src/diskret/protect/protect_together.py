@@ -17,6 +17,7 @@ from diskret.deadline import Deadline
 from diskret.errors import ProtectionError
 from diskret.keys import SecretKeys
 from diskret.progress import Progress
+from diskret.protect.crossed import crossings
 from diskret.protect.earlier_tables import EarlierTables, Group, with_values
 from diskret.protect.linked import of_each, sums_between
 from diskret.protect.parts import subtraction_judge
@@ -89,6 +90,8 @@ def _protected(
     before: EarlierTables,
     options: Options,
 ) -> list[Result]:
+    told = crossings(to_protect, before)
+    to_protect = told.staying(to_protect, before)
     planned = partial(
         plan,
         to_protect,
@@ -110,7 +113,7 @@ def _protected(
     whom = options.attacker
     insiders = whom.contributor or any(e.unsafe is not None for e in before.earlier)
     judge = judge_of(to_protect, whom, before) if insiders else None
-    parts = subtraction_judge(to_protect, before, problem.system, public)
+    parts = subtraction_judge(to_protect, before, problem.system, public, told)
     asked, pattern = found_once(problem, options.method, public, judge, parts)
     work = problem.work.done
     several = len(tables) + len(before.tables) > 2
