@@ -170,6 +170,24 @@ def test_a_choice_in_fractions_that_was_cut_short_says_nothing(monkeypatch: pyte
     assert master.relaxed(np.inf)[0].bound == pytest.approx(2.0)  # 1 and half of 2
 
 
+@pytest.mark.parametrize("seconds", [np.inf, 9.0])
+def test_a_choice_in_a_block_has_a_limit_of_its_own(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+):
+    given: list[int | None] = []
+
+    def noted(self: Solver, seconds: float, *, turns: int | None) -> Status:
+        given.append(turns)
+        return Status.OUT_OF_WORK
+
+    monkeypatch.setattr(Solver, "run", noted)
+    master = Master(np.array([3.0, 1.0, 2.0]), np.zeros(3, dtype=bool))
+    master.add([Cut(np.array([0, 1]), np.ones(2), 1.0)])
+    every = np.ones(3, dtype=bool)
+    assert master.best_within(every, every, seconds, 0.0) is None
+    assert given == [None if seconds < np.inf else programmes.turns_for(3)]
+
+
 def test_without_a_limit_no_programme_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch):
     limits: list[float] = []
     run = Solver.run

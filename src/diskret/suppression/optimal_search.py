@@ -318,7 +318,11 @@ class Closing:
             self.problem.work.step()
             self._tell()
             seconds = (1 - _LAST / self.left()) * self.seconds()
-            choice = self.master.best_within(self.best.hidden, here, seconds, _BLOCK_GAP)
+            choice = self._aloud(
+                lambda seconds=seconds: self.master.best_within(
+                    self.best.hidden, here, seconds, _BLOCK_GAP
+                )
+            )
             if choice is None or self._ends(_LAST):
                 return
             # a choice that hides less than the pattern does, but lacks something
@@ -326,7 +330,8 @@ class Closing:
                 return
             cuts = self._lacking(choice)
             if not cuts:
-                cuts, hidden = self._judge(choice > 0.5)
+                whole = choice > 0.5
+                cuts, hidden = self._aloud(lambda whole=whole: self._judge(whole))
                 if hidden is not None:
                     self._accept(hidden)
                     return

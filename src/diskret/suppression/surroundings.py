@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.solver import Solver, Status
+from diskret.solver import Solver, Status, pivots_for
 
 _BROKEN = 1e-7
 _UNMOVED = 1e-9
@@ -46,7 +46,7 @@ class Surroundings:
     """Equations between groups, asked about one group at a time.
 
     `equations`: ``(m, k)``; ``equations @ z = 0`` for movements ``z``. `seconds`: time left;
-    nothing is answered when it is up.
+    nothing is answered when it is up, nor what takes more than a counted amount of work.
     """
 
     def __init__(self, equations: sparse.csr_array, seconds: Callable[[], float] = lambda: inf):
@@ -65,7 +65,7 @@ class Surroundings:
         enough: float,
         most: int,
     ) -> Movement | None:
-        """The furthest movement of a group; None if the solver is in trouble, or time is up.
+        """The furthest movement of a group; None: the solver is in trouble, or time or work ends.
 
         `sign`: 1 for up, -1 for down. `down`, `up`: how far each group can move, ``(k,)``. `rows`:
         equations to begin with, ascending; those of the group are added.
@@ -118,7 +118,8 @@ class Surroundings:
         )
         cost = np.where(column == at, -float(sign), 0.0)
         self._solver.load(cost, inside, columns=(-down[column], up[column]), rows=(0, 0))
-        if self._solver.run(self._seconds()) is not Status.OPTIMAL:
+        most = pivots_for(len(column))
+        if self._solver.run(self._seconds(), pivots=most) is not Status.OPTIMAL:
             return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
         return column, self._solver.x, self._solver.row_duals
 

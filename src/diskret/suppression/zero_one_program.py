@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from diskret.solver import Solver, Status, pivots_for
+from diskret.solver import Solver, Status, pivots_for, turns_for
 
 _Whole, _Real = NDArray[np.int64], NDArray[np.float64]
 
@@ -84,6 +84,8 @@ class Master:
     ) -> NDArray[np.float64] | None:
         """The best whole choice that differs from another in some groups only, or None.
 
+        None as well where time, or a counted amount of work if nothing else is limited, runs out.
+
         `base`: the other choice, bool, ``(g,)``. `free`: where it can differ, bool, ``(g,)``.
         """
         group, weight, row, least = self._entries()
@@ -101,7 +103,10 @@ class Master:
         rows = least[needed], np.inf
         solver.load(self._cost[column], matrix, columns=(0, 1), rows=rows, whole=True)
         solver.start(base[column])
-        if solver.run(seconds, turns=self._turns) is not Status.OPTIMAL:
+        turns = self._turns
+        if turns is None and seconds == np.inf:
+            turns = turns_for(len(column))
+        if solver.run(seconds, turns=turns) is not Status.OPTIMAL:
             return None
         x = np.where(free, 0.0, base)
         x[column] = np.rint(solver.x)
