@@ -87,6 +87,20 @@ def test_a_few_values_stand_among_many_others_by_chance():
         refuse_renamed_categories([full], [full._replace(table=other, hidden=None)])
 
 
+def test_of_two_categories_of_one_size_nobody_knows_which_is_hidden():
+    firms = FIRMS | {"E": FIRMS["W"]}
+    one, other = table("region", {}, firms), table("region", WORDS, firms)
+    sides = [
+        Valued(made, made.measure.sum, made.measure.sum >= 0, hidden=np.isin(codes, hidden))
+        for made, hidden in ((one, ["S", "W"]), (other, ["South", "East"]), (other, ["South"]))
+        for codes in [made.dimensions[0].hierarchy.codes]
+    ]
+    with pytest.raises(InputError, match="the 5 finest categories"):
+        refuse_renamed_categories(sides[:2])
+    alone = sides[0]._replace(hidden=np.isin(one.dimensions[0].hierarchy.codes, ["S"]))
+    refuse_renamed_categories([alone, sides[2]])
+
+
 def asked(further=()):
     """Tables of the same records, by region and by land."""
     rows = [region for region, number in FIRMS.items() for _ in range(number)]

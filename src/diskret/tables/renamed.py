@@ -122,8 +122,9 @@ def _alike(one: _Leaves, other: _Leaves) -> bool:
 
 
 def _hide_alike(one: _Leaves, other: _Leaves) -> bool:
-    """Whether tables of these variables alone hide the same values."""
+    """Whether tables of these variables alone hide the same values, wherever these stand."""
     if one.hidden is None or other.hidden is None:
         return False
-    first = Counter(zip(one.value.tolist(), one.hidden.tolist(), strict=True))
-    return first == Counter(zip(other.value.tolist(), other.hidden.tolist(), strict=True))
+    hide, show = ([{*own.value[own.hidden == how].tolist()} for own in (one, other)]
+                  for how in (True, False))  # fmt: skip
+    return hide[0] == hide[1] and hide[0].isdisjoint(show[0]) and hide[1].isdisjoint(show[1])
