@@ -322,9 +322,7 @@ def test_whole_numbers_are_found_beside_an_unknown_without_end(monkeypatch):
 
 
 def test_an_answer_after_the_deadline_is_none(monkeypatch):
-    class Over:
-        limited = True
-
+    class Over(Deadline):
         def check(self):
             """Not yet."""
 
@@ -334,7 +332,7 @@ def test_an_answer_after_the_deadline_is_none(monkeypatch):
     own = programme(*HALF)
     monkeypatch.setattr(solver, "_GRACE", 0.0)
     with pytest.raises(OutOfTime):
-        solver.run_in_time(own._solver, Over())
+        solver.run_in_time(own._solver, Over(1.0))
 
 
 class Counted:
