@@ -81,6 +81,14 @@ def test_the_frame_is_of_the_callers_kind(library):
     assert isinstance(found, frames.DataFrame)
 
 
+def test_what_is_not_tried_in_time_has_no_number():
+    late = recode_candidates(a_table(), RULE, time_limit=-1).to_pylist()
+    calm = recode_candidates(a_table(), RULE).to_pylist()
+    assert {row["unsafe_after"] for row in late} == {None} != {r["unsafe_after"] for r in calm}
+    lost = [sorted(row["cells_lost"] for row in rows) for rows in (late, calm)]
+    assert lost[0] == lost[1]
+
+
 def test_progress_is_reported():
     told = []
     rows = recode_candidates(a_table(), RULE, lambda *step: told.append(step)).num_rows

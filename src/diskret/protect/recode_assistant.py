@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from diskret.deadline import Deadline
 from diskret.errors import HierarchyError, InputError
 from diskret.hierarchy import Hierarchy
 from diskret.io import from_arrow
@@ -38,7 +39,9 @@ class _Candidate:
         return table.recode(self.dimension, {self.code: (self.first, self.second)})
 
 
-def recode_candidates(table: Table, rule: Rule, progress: Progress = silent) -> Any:
+def recode_candidates(
+    table: Table, rule: Rule, progress: Progress = silent, *, time_limit: float | None = None
+) -> Any:
     """Try small recodings of a table and show how many cells stay unsafe, best first.
 
     Tried are, for each dimension, every level to cut at and every pair of leaves below one
@@ -52,6 +55,8 @@ def recode_candidates(table: Table, rule: Rule, progress: Progress = silent) -> 
         What is unsafe.
     progress
         Called with ``("recode", done, total)``.
+    time_limit
+        Seconds after which no more is tried.
 
     Returns
     -------
@@ -61,8 +66,8 @@ def recode_candidates(table: Table, rule: Rule, progress: Progress = silent) -> 
         ``level`` for ``table.recode(dimension, level=level)``; ``unsafe_before``,
         ``unsafe_after`` and ``cells_lost``. The fewest unsafe cells stand first, then the
         fewest lost. ``unsafe_after`` is null, and the row last, where the table cannot be
-        recoded because contributors may be in both categories, or where `Apriori` names a
-        code that would be gone.
+        recoded because contributors may be in both categories, where `Apriori` names a code
+        that would be gone, or where it was not tried in time.
 
     Raises
     ------
@@ -78,13 +83,17 @@ def recode_candidates(table: Table, rule: Rule, progress: Progress = silent) -> 
     >>> [(row["code"], row["unsafe_after"], row["cells_lost"]) for row in tried]
     [('S+W', 0, 1), ('N+S', 1, 1), ('N+W', 1, 1)]
     """
+    deadline = Deadline.after(time_limit)
     unsafe = meanwhile(lambda: rule(table).unsafe, lambda: progress("recode", 0, 1))
     candidates = list(_candidates(table, unsafe))
     rows: list[tuple[_Candidate, int | None, int]] = []
     for done, candidate in enumerate(candidates):
         tell = partial(progress, "recode", done, len(candidates))
         tell()
-        rows.append((candidate, *meanwhile(partial(_outcome, table, rule, candidate), tell)))
+        after = None
+        if not deadline.passed:
+            after = meanwhile(partial(_unsafe_after, table, rule, candidate), tell)
+        rows.append((candidate, after, _cells_lost(table, candidate)))
     progress("recode", len(candidates), len(candidates))
     rows.sort(key=lambda row: (row[1] is None, row[1] or 0, row[2]))
     frame = pa.table(
@@ -140,17 +149,20 @@ def _new_code(tree: Hierarchy, first: int, second: int) -> str:
     return code
 
 
-def _outcome(table: Table, rule: Rule, candidate: _Candidate) -> tuple[int | None, int]:
-    """Unsafe cells that stay (None if refused), and cells that are lost."""
+def _cells_lost(table: Table, candidate: _Candidate) -> int:
     size = next(len(d) for d in table.dimensions if d.name == candidate.dimension)
-    lost = candidate.codes_lost * (int(np.prod(table.shape, dtype=np.int64)) // size)
+    return candidate.codes_lost * (int(np.prod(table.shape, dtype=np.int64)) // size)
+
+
+def _unsafe_after(table: Table, rule: Rule, candidate: _Candidate) -> int | None:
+    """Unsafe cells that stay; None if refused."""
     try:
         coarser = candidate.carry_out(table)
     except HierarchyError:
         raise  # no table would allow this candidate, so it should not have been tried
     except InputError:
-        return None, lost
+        return None
     try:
-        return int(rule(coarser).unsafe.sum()), lost
+        return int(rule(coarser).unsafe.sum())
     except HierarchyError:
-        return None, lost
+        return None
