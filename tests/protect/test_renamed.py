@@ -137,3 +137,14 @@ def test_what_is_out_already_is_not_hidden_under_another_name(tmp_path):
     beside = dk.suppress(tables[1], RULE, name="b", cost=others_cost_less, ledger=ledger)
     assert hidden(alone) != hidden(first) == hidden(beside)
     ledger.publish(beside, tmp_path / "b", ["csv"])
+
+
+def test_two_roundings_of_one_value_do_not_leave_under_two_names(tmp_path):
+    """Where the one shows 10 and the other 15, the count is between both."""
+    results = [
+        dk.round_table(table, 5, method="random", name=name, keys=KEYS)
+        for table, name in zip(asked(), "ab", strict=True)
+    ]
+    assert (results[0].published.value != results[1].published.value).any()
+    with pytest.raises(InputError, match="the 5 finest categories"):
+        dk.write(results, tmp_path / "both", ["csv"], keys=KEYS)

@@ -31,7 +31,8 @@ def refuse_renamed_categories(new: Sequence[Valued], before: Sequence[Valued] = 
     ------
     MeasureError
         The categories of a variable that the other table does not have show the values that those
-        of one of its variables have, too many and too large for chance; and cells are hidden.
+        of one of its variables have, too many and too large for chance; and
+        they do not hide the same, or were rounded, each perhaps in another way.
     """
     for one, other in [*combinations(new, 2), *((one, its) for one in new for its in before)]:
         common = one.table.about.shares_cells(other.table.about)
