@@ -13,6 +13,7 @@ from diskret.attack import examine, revealed_parts
 from diskret.attack.parts import overlapping
 from diskret.protect.plan import publish
 from diskret.tables import Publication
+from diskret.tables.published import Changed
 
 
 def grouped_tables(draw, number):
@@ -195,7 +196,12 @@ def test_cells_of_which_intervals_were_published_are_no_judged_ones():
         public = publication(shown)
         *own, before = public.tables
         value = shown[2].value.reshape(before.shape)
-        bounded = replace(before.all_hidden(), lower=np.maximum(value - 1, 0), upper=value + 1)
+        bounded = replace(
+            before.all_hidden(),
+            lower=np.maximum(value - 1, 0),
+            upper=value + 1,
+            of_changed=Changed(before, told=True),
+        )
         both = Publication((*own, bounded), (), (("r", before.name),))
         parts = revealed_parts(both)
         every = [one for table in shown for one in table.members]

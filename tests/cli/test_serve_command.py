@@ -107,7 +107,7 @@ def test_users_come_and_go(home):
         *("add olga: owner, *", "token olga", "revoke anne"),
     ]
     text = (home / "users.toml").read_text()
-    assert first.split("_", 2)[2][:40] not in text and second.split("_")[2][:40] not in text
+    assert first.split("_", 2)[2][:40] not in text and second.split("_", 2)[2][:40] not in text
 
 
 def test_a_token_is_renewed_and_one_is_revoked(home):

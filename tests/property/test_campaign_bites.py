@@ -61,7 +61,7 @@ def test_one_cell_in_two_tables_of_a_folder(monkeypatch):
 
 def test_one_cell_in_two_releases(monkeypatch):
     belongs = lambda c: c.unlike == "lookup" and c.ledger  # noqa: E731
-    ledger = module("ledger.ledger")
+    ledger = module("ledger.beside_all")
     sabotage = [(ledger, name, nothing) for name in ("check_same_values", "check_changed")]
     assert "noise" in found(monkeypatch, belongs, *sabotage)
 
@@ -191,9 +191,7 @@ def test_earlier_tables_of_a_revised_vintage(monkeypatch):
     ties = module("tables.ties")
     before = ties.tied
     tied = lambda one, other, *more: not one.vintage and before(one, other, *more)  # noqa: E731
-    sabotage = [(ties, "tied", tied)]
-    sabotage.append((module("ledger.ledger"), "attack_again", nothing))
-    assert {"cell", "rest"} & {*found(monkeypatch, belongs, *sabotage)}
+    assert {"cell", "rest"} & {*found(monkeypatch, belongs, (ties, "tied", tied))}
 
 
 def test_earlier_counts_with_noise(monkeypatch):
@@ -202,7 +200,7 @@ def test_earlier_counts_with_noise(monkeypatch):
     alone = lambda *_: ([], False)  # noqa: E731
     sabotage = [
         (dk.Ledger, "earlier", none),
-        (module("ledger.ledger"), "earlier_of_results", alone),
+        (module("ledger.beside_all"), "earlier_of_results", alone),
     ]
     assert "cell" in found(monkeypatch, belongs, *sabotage)
 
