@@ -1,10 +1,8 @@
 """Tries from within whether the sandbox holds: run there as a script, so without diskret."""
 
 import ctypes
-import fcntl
 import os
 import platform
-import resource
 import socket
 import sys
 import time
@@ -33,6 +31,8 @@ KEYCTL = ({"x86_64": 250}.get(platform.machine(), 219), 0, -3, 0)
 
 def limited(name: str, most: int) -> bool:
     """Whether a limit is set as it was asked for."""
+    import resource  # not everywhere; the names of all promises are
+
     return resource.getrlimit(getattr(resource, name)) == (most, most)
 
 
@@ -91,6 +91,9 @@ def no_rights() -> bool:
 
 def no_measuring() -> bool:
     """Whether the kernel tells and keeps nothing that other runs change or see."""
+    import fcntl
+    import resource
+
     library = ctypes.CDLL(None)
     space = ctypes.create_string_buffer(1024)
     if library.sysinfo(space) == 0 or library.syscall(*KEYCTL) == 0:
