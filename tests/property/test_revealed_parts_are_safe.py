@@ -142,6 +142,6 @@ def test_without_the_loop_parts_leak(monkeypatch):
     tables = [made(count, "ab", False), made(count, "bcd", False)]
     with pytest.raises(ProofError, match=r"1 unsafe part .* x=b \(t0: x=ab without t1: x=a\)"):
         dk.suppress(tables, dk.rules.MinimumFrequency(3), name=["t0", "t1"])
-    monkeypatch.setattr(prove, "_judged", lambda published, parts: (None, None, None))
+    monkeypatch.setattr(prove, "_judged", lambda *_: (None, None, None))
     results = dk.suppress(tables, dk.rules.MinimumFrequency(3), name=["t0", "t1"])
     assert (frozenset("b"), frozenset(Y)) in leaks(tables, results, count)

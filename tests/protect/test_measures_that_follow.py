@@ -141,7 +141,7 @@ def test_nothing_that_a_reader_adds_up_goes_through(values, plus):
         results = protected(frame)
     except InputError as error:
         assert "revenue = domestic + export" in str(error)
-        assert not plus
+        assert not plus or "holds but for rounding" in str(error)
         return
     hidden = any(result.published.suppressed.any() for result in results)
     if not plus and hidden:  # so small that it may be chance, or one is another
