@@ -21,8 +21,9 @@ _IN_VAIN, _ROUNDS = 40, 1000
 SHARE = 0.15
 #: But at so many.
 _LEAST = 20_000
-#: Smaller deviations of tables of one variable are left as they are.
-_SMALL = 2
+#: Smaller deviations of tables of one variable are left as they are; after so many rounds in vain
+#: those that are smaller by one are looked at, too.
+_SMALL, _WIDER = 2, 5
 #: Rows of the worst cells are looked at with so many others before and behind.
 _AROUND = 512
 #: To sort a row, or to look it up in one table, is as much work as so many of `_ONE` rows that are
@@ -38,12 +39,12 @@ class _Task(NamedTuple):
 
     `score`: what has to become less, the first number first. The last one is about the mean: where
         it alone becomes less, walls stay as high as they are.
-    `worst`: which of the cells that are looked at are raised, ``(C,)``.
+    `worst`: which of the cells that are looked at are raised, ``(C,)``, after so many rounds in vain.
     `weight`: how much more tables of one variable weigh, for each table.
     """
 
     score: Callable[[], tuple[int, ...]]
-    worst: Callable[[], NDArray[np.bool_]]
+    worst: Callable[[int], NDArray[np.bool_]]
     weight: float
 
 
@@ -66,7 +67,7 @@ def mend(run: Run) -> None:
 
 
 def _of_all(run: Run) -> _Task:
-    def worst() -> NDArray[np.bool_]:
+    def worst(_: int) -> NDArray[np.bool_]:
         over = np.abs(run.deviation) - run.laid.allowance
         return over == over.max(initial=0)
 
@@ -84,9 +85,11 @@ def _of_margins(run: Run) -> _Task:
         others = max(run.score()[:2], bound)
         return run.broken(), *others, largest, int((over() == largest).sum()), int(over().sum())
 
-    def worst() -> NDArray[np.bool_]:
+    def worst(vain: int) -> NDArray[np.bool_]:
+        # a cell that cannot be brought down must not keep others from it
+        least = over().max(initial=0) - 1 - vain // _WIDER
         found = np.zeros(len(margin), dtype=np.bool_)
-        found[margin] = over() >= max(over().max(initial=0) - 1, _SMALL)
+        found[margin] = over() >= max(least, _SMALL)
         return found
 
     return _Task(score, worst, _MARGIN)
@@ -100,7 +103,7 @@ def _mend(run: Run, task: _Task, most: int, part: int, pool: ThreadPoolExecutor)
         run.trace[-1] = run.figures()
         run.report(STAGES - 1)
         largest, margin = run.trace[-1][1], run.largest_of_margins()
-        worst = run.laid.seen[task.worst()]
+        worst = run.laid.seen[task.worst(vain)]
         if largest < 1 or not len(worst) or vain == _IN_VAIN or looked > most:
             break
         # draws are those of no sweep
