@@ -39,7 +39,8 @@ class _Task(NamedTuple):
 
     `score`: what has to become less, the first number first. The last one is about the mean: where
         it alone becomes less, walls stay as high as they are.
-    `worst`: which of the cells that are looked at are raised, ``(C,)``, after so many rounds in vain.
+    `worst`: after so many rounds in vain, which of the cells that are looked at are raised,
+        ``(C,)``.
     `weight`: how much more tables of one variable weigh, for each table.
     """
 
