@@ -21,6 +21,7 @@ LAZY = {
     "copy": "hidden by a module of that name beside it",
     "cryptography": EXTRA,
     "duckdb": HEAVY,
+    "fcntl": "not on every system",
     "highspy": HEAVY,
     "matplotlib": EXTRA,
     "narwhals": "for frames that are not of Arrow",

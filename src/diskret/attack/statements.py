@@ -175,7 +175,7 @@ def summary(
     if sliding_only:
         lines.append(words.said("suppression.sliding only", cells=sliding_only))
     if repaired:
-        lines.append(words.said("suppression.repaired", times=str(repaired)))
+        lines.append(words.said("suppression.repaired", times=repaired))
     if unsafe is not None:
         lines.append(
             words.said("suppression.sums judged", judged=unsafe.judged, unsafe=len(unsafe))
